@@ -1,0 +1,64 @@
+#pragma once
+/// \file
+/// From a recording to who spoke when.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "diarist/audio.hpp"
+#include "diarist/options.hpp"
+#include "diarist/result.hpp"
+#include "diarist/run_control.hpp"
+
+namespace diarist {
+
+/// Immutable weights and options on one device. Safe to use from many threads; runs on the same
+/// object share its worker threads.
+///
+///     diarist::Diarizer diarizer({.preset = "open"});
+///     for (const diarist::Turn& turn : diarizer.run("meeting.wav").turns) ...
+///
+/// The same audio gives the same bytes whatever the thread count, batch size or earlier runs.
+class Diarizer {
+ public:
+  /// Loads and checks the models. \throws Error kBadModel, kNotFound, kInvalidArgument, ...
+  explicit Diarizer(const DiarizerOptions& options);
+  ~Diarizer();
+  Diarizer(Diarizer&&) noexcept;
+  Diarizer& operator=(Diarizer&&) noexcept;
+
+  /// Decodes and diarizes one file; the uri is the file name without folder and last extension.
+  /// \throws Error kNotFound, kBadFile, kInvalidArgument, kCancelled, ...
+  Diarization run(const std::filesystem::path& file, const RunOptions& options = {},
+                  const RunControl& control = {}) const;
+
+  /// Diarizes audio in memory. No samples at all give an empty result.
+  Diarization run(const AudioView& audio, const RunOptions& options = {},
+                  const RunControl& control = {}) const;
+
+  /// Name of the preset in use.
+  const std::string& preset() const noexcept;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Inputs of cluster_stages(): what the networks would have given.
+struct NetworkOutputs {
+  int chunks = 0;                            ///< C >= 1
+  int embedding_dim = 0;                     ///< D
+  std::span<const std::uint8_t> activity;    ///< [C, 589], bit s = local speaker s speaks
+  std::span<const float> embeddings;         ///< [C, 3, D]
+  double duration = 0;                       ///< seconds; 0: unknown, turns are not clamped
+};
+
+/// Runs everything after the networks. The preset decides the clustering; "community-1" reads the
+/// PLDA of the bundle in `options.models`. The presets "open" and "open-lite" leave out the turn
+/// check, which needs the audio.
+Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& options,
+                           const RunOptions& run_options = {});
+
+}  // namespace diarist

@@ -1,0 +1,29 @@
+#pragma once
+/// \file
+/// What this build and this machine can do.
+
+#include <string>
+#include <vector>
+
+namespace diarist {
+
+/// "0.1.0"
+const char* version() noexcept;
+
+struct PresetInfo {
+  std::string name;
+  std::string bundle;       ///< bundle it needs
+  std::string description;  ///< one line
+};
+
+struct BuildInfo {
+  std::vector<PresetInfo> presets;
+  std::vector<std::string> cpu_targets_supported;  ///< instruction sets of this machine, best first
+  std::vector<std::string> cpu_targets_compiled;   ///< instruction sets in this build
+  std::vector<std::string> devices;                ///< "cpu", "reference", ...
+  std::vector<std::string> audio_readers;          ///< "libsndfile 1.2.0", "FFmpeg 59..."
+};
+
+BuildInfo build_info();
+
+}  // namespace diarist

@@ -1,0 +1,50 @@
+#pragma once
+/// \file
+/// Options of a Diarizer and of one run.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace diarist {
+
+/// kExact: results at FP32 accuracy. kFast: a backend may use reduced precision where the
+/// embeddings stay within a cosine of 0.9999; on a CPU without such kernels both are the same.
+enum class Precision { kExact, kFast };
+
+/// Requested number of speakers. An unset member means "not given"; zero or a negative number is
+/// an error. `num` together with `min` or `max` must agree with them.
+/// By default the numbers are a contract: never more speakers than asked for; a minimum that the
+/// recording can't fill is reported as a warning.
+struct SpeakerHints {
+  std::optional<int> num;
+  std::optional<int> min;
+  std::optional<int> max;
+};
+
+/// What a Diarizer is made of.
+struct DiarizerOptions {
+  /// "open", "open-lite", "community-1", "pyannote-3.1", or empty for the best installed one.
+  std::string preset;
+  /// Folder that holds the model bundles; empty: $DIARIST_MODELS, then $XDG_CACHE_HOME/diarist.
+  std::filesystem::path models;
+  std::string device = "cpu";  ///< "cpu" or "reference" (the slow double-precision oracle)
+  Precision precision = Precision::kExact;
+  int threads = 0;      ///< worker threads; 0: all processors this process may use
+  int batch = 0;        ///< windows per batch; 0: chosen by the backend. Never changes a result
+  std::string target;   ///< force a CPU instruction set by name ("AVX2", ...); empty: the best
+  bool allow_unknown_weights = false;  ///< accept weights whose fingerprint is not known
+};
+
+/// Options of one run.
+struct RunOptions {
+  SpeakerHints speakers;
+  /// Print exactly what the reference pipeline prints (spec/pipeline.md, last section). Forces
+  /// exact precision.
+  bool reference = false;
+  /// Seconds between windows: 1, 2 or 5. 1 is the reference; larger is faster and less accurate.
+  int step_seconds = 1;
+  bool keep_stages = false;  ///< return segmentations, embeddings, clusters and counts as well
+};
+
+}  // namespace diarist

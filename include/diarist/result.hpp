@@ -1,0 +1,72 @@
+#pragma once
+/// \file
+/// The result of a diarization: a plain value.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace diarist {
+
+/// One stretch of speech of one speaker, in seconds; 0 <= start < end.
+struct Turn {
+  double start = 0;
+  double end = 0;
+  int speaker = 0;  ///< index into Diarization::speakers
+};
+
+struct Speaker {
+  std::string name;              ///< "SPEAKER_00", ...
+  double speech_seconds = 0;     ///< sum of this speaker's turns
+  std::vector<float> embedding;  ///< centroid of the speaker's cluster; zeros when it has none
+};
+
+/// Results of the stages between audio and turns (RunOptions::keep_stages).
+struct StageResults {
+  int chunks = 0;                        ///< C
+  int embedding_dim = 0;                 ///< D: 256 or 192
+  std::vector<std::uint8_t> activity;    ///< [C, 589] bit s = local speaker s speaks
+  std::vector<float> embeddings;         ///< [C, 3, D]; a row of NaN: no vector for this pair
+  std::vector<std::int32_t> hard_clusters;  ///< [C, 3]; -2: unassigned or inactive
+  std::vector<std::uint8_t> counts;      ///< [N] speakers per output frame
+};
+
+/// Seconds of wall time spent per stage.
+struct StageTimings {
+  double decode = 0;
+  double features = 0;
+  double segmentation = 0;
+  double embedding = 0;
+  double clustering = 0;
+  double total = 0;
+};
+
+/// What was really used, after defaults were filled in.
+struct EffectiveSettings {
+  std::string preset;
+  std::string device;
+  std::string kernels;           ///< instruction set or kernel family that ran
+  std::string precision;         ///< "exact" or "fast"
+  bool reference = false;
+  int step_seconds = 1;
+  int threads = 1;
+  int num_speakers = 0;          ///< 0: not given
+  int min_speakers = 0;          ///< 0: not given
+  int max_speakers = 0;          ///< 0: not given
+  std::vector<std::string> models;  ///< "segmentation sha256:...", one line per model file
+};
+
+struct Diarization {
+  std::string uri;                   ///< name of the recording; empty for audio from memory
+  double duration = 0;               ///< seconds of decoded audio
+  std::vector<Turn> turns;           ///< sorted by start, then end
+  std::vector<Turn> exclusive_turns; ///< at most one speaker at a time
+  std::vector<Speaker> speakers;     ///< in the order of their names
+  std::vector<std::string> warnings;
+  EffectiveSettings settings;
+  StageTimings timings;
+  std::shared_ptr<const StageResults> stages;  ///< null unless asked for
+};
+
+}  // namespace diarist

@@ -1,0 +1,45 @@
+#pragma once
+// Where 16 kHz mono samples come from: sequential, in blocks, memory constant in the length.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "diarist/audio.hpp"
+
+namespace diarist::audio {
+
+struct SourceOptions {
+  /// Resample like torchaudio's default windowed sinc (pipeline.md 2 and last section) instead of
+  /// the high-quality resampler.
+  bool reference = false;
+};
+
+/// A recording read once from start to end. Not thread-safe.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Fills `out` with the next samples; returns how many, 0 at the end. Short reads happen only at
+  /// the end. NaN and infinite samples are passed on. \throws Error kBadFile.
+  virtual std::size_t read(std::span<float> out) = 0;
+  /// Length in 16 kHz samples as announced by the header, or 0 when unknown. A hint only.
+  virtual std::int64_t expected_samples() const noexcept = 0;
+  /// What a user should know: truncated data, odd headers.
+  virtual const std::vector<std::string>& warnings() const noexcept = 0;
+};
+
+/// Opens a file through libsndfile, or FFmpeg for what it doesn't know.
+/// \throws Error kNotFound, kBadFile, kUnsupported.
+std::unique_ptr<Source> open_file(const std::filesystem::path& file,
+                                  const SourceOptions& options = {});
+
+/// Reads from memory; the samples must outlive the source.
+std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions& options = {});
+
+/// "libsndfile 1.2.0", "FFmpeg 59.37.100"; what this build can read with.
+std::vector<std::string> reader_names();
+
+}  // namespace diarist::audio

@@ -1,0 +1,105 @@
+#pragma once
+// The whole abstraction over hardware. A backend compiles a graph once into a Program and runs it
+// many times; nothing above this file knows which backend it talks to.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "diarist/options.hpp"
+#include "model/graph.hpp"
+
+namespace diarist::backend {
+
+/// A kernel that was chosen for a node, and why. Shown by `diarist info` and in reports.
+struct Choice {
+  std::string node;
+  std::string kernel;
+  std::string reason;
+};
+
+/// A piece of one backend's memory; owned by the caller, must not outlive the backend.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t bytes() const noexcept = 0;
+  /// Address for the host, or null when the memory is on a device: then use Queue.
+  virtual void* host() noexcept = 0;
+};
+
+/// Work in order. Used by one thread at a time; must not outlive the backend.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  /// Copies to a buffer. `source` may be reused after the call returns.
+  virtual void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) = 0;
+  /// Copies from a buffer. `target` is complete only after wait().
+  virtual void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) = 0;
+  /// Moves bytes inside one buffer (ranges may overlap): carry-over of a strip.
+  virtual void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) = 0;
+  /// Returns when everything queued before is done. \throws Error kDeviceLost, kCancelled.
+  virtual void wait() = 0;
+};
+
+/// Where a graph input or output lies. Offsets and strides count elements of the value's type.
+/// Item i starts at offset + i*item_stride for fixed shapes; windows of a strip are items whose
+/// stride is smaller than their size. Items of a ragged value lie back to back (item_stride is not
+/// used). A shared value has one array at `offset`, `rows` long.
+struct View {
+  Buffer* buffer = nullptr;
+  std::int64_t offset = 0;
+  std::int64_t item_stride = 0;
+  std::int64_t rows = 0;  // shared values only: rows that exist, for bounds checks
+};
+
+/// Arguments of one run. inputs and outputs stand in the order of the graph's lists.
+struct Run {
+  int items = 0;  // 1 .. CompileOptions::max_items
+  std::vector<View> inputs;
+  std::vector<View> outputs;
+  /// Length of the ragged axis of every item (graphs with a ragged input only).
+  std::span<const std::int32_t> lengths;
+  std::stop_token stop;  // looked at at least once per item on a CPU
+};
+
+/// A compiled graph: weights in kernel layout, chosen kernels, workspace. One thread at a time.
+/// run() allocates nothing and chooses nothing, and an item's result does not depend on the other
+/// items, their number or their order.
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual void run(Queue& queue, const Run& run) = 0;
+  virtual std::span<const Choice> choices() const noexcept = 0;
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+};
+
+struct CompileOptions {
+  int max_items = 1;
+  std::int64_t max_length = 0;  // longest ragged axis of an item (graphs with a ragged input)
+  Precision precision = Precision::kExact;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// "cpu", "reference", "cuda:0".
+  virtual std::string name() const = 0;
+  /// What runs the kernels: "AVX3 (Highway)", "double loops", a GPU's name.
+  virtual std::string kernels() const = 0;
+  /// Worker threads of a CPU backend, 1 elsewhere.
+  virtual int threads() const noexcept = 0;
+  /// Windows per batch that suit this backend.
+  virtual int preferred_items() const noexcept = 0;
+  /// \throws Error kOutOfMemory.
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
+  virtual std::unique_ptr<Queue> make_queue() = 0;
+  /// Checks, packs weights, chooses kernels, allocates. Everything that can fail fails here.
+  virtual std::unique_ptr<Program> compile(const model::Graph& graph,
+                                           const CompileOptions& options) = 0;
+};
+
+}  // namespace diarist::backend

@@ -1,0 +1,119 @@
+#include "base/task_pool.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace diarist::base {
+namespace {
+
+// cgroup v2 "max 100000" or "150000 100000"; 0 means no limit.
+int cgroup_processors() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
+  const double limit = std::strtod(quota.c_str(), nullptr) / period;
+  return limit > 0 ? std::max(1, static_cast<int>(std::ceil(limit))) : 0;
+}
+
+}  // namespace
+
+int usable_processors() {
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
+  if (const int limit = cgroup_processors(); limit > 0) count = std::min(count, limit);
+  return std::max(1, count);
+}
+
+struct TaskPool::State {
+  std::mutex call;  // one loop at a time
+  std::mutex mutex;
+  std::condition_variable wake, idle;
+  std::vector<std::thread> threads;
+  const std::function<void(std::int64_t, int)>* body = nullptr;
+  std::int64_t count = 0;
+  std::atomic<std::int64_t> next{0};
+  std::uint64_t round = 0;
+  int busy = 0;
+  bool quit = false;
+  std::exception_ptr error;
+
+  void work(int worker) {
+    for (;;) {
+      const std::int64_t item = next.fetch_add(1);
+      if (item >= count) return;
+      try {
+        (*body)(item, worker);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+        next.store(count);
+      }
+    }
+  }
+
+  void loop(int worker) {
+    std::uint64_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return quit || round != seen; });
+        if (quit) return;
+        seen = round;
+      }
+      work(worker);
+      const std::lock_guard lock(mutex);
+      if (--busy == 0) idle.notify_all();
+    }
+  }
+};
+
+TaskPool::TaskPool(int threads) : state_(std::make_unique<State>()) {
+  for (int worker = 1; worker < std::max(1, threads); ++worker)
+    state_->threads.emplace_back([state = state_.get(), worker] { state->loop(worker); });
+}
+
+TaskPool::~TaskPool() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->quit = true;
+  }
+  state_->wake.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+int TaskPool::threads() const noexcept { return static_cast<int>(state_->threads.size()) + 1; }
+
+void TaskPool::parallel_for(std::int64_t count,
+                            const std::function<void(std::int64_t, int)>& body) {
+  if (count <= 0) return;
+  const std::lock_guard call(state_->call);
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->body = &body;
+    state_->count = count;
+    state_->next.store(0);
+    state_->error = nullptr;
+    state_->busy = static_cast<int>(state_->threads.size());
+    ++state_->round;
+  }
+  state_->wake.notify_all();
+  state_->work(0);
+  std::unique_lock lock(state_->mutex);
+  state_->idle.wait(lock, [&] { return state_->busy == 0; });
+  if (state_->error) std::rethrow_exception(state_->error);
+}
+
+}  // namespace diarist::base

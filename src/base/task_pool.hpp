@@ -1,0 +1,35 @@
+#pragma once
+// Worker threads for loops whose items are independent.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace diarist::base {
+
+/// Processors this process may use: affinity mask and cgroup quota, at least 1.
+int usable_processors();
+
+/// A fixed set of threads. The calling thread works too, so TaskPool(1) starts none.
+/// parallel_for may be called from many threads; the calls are run one after the other.
+class TaskPool {
+ public:
+  explicit TaskPool(int threads);
+  ~TaskPool();
+  TaskPool(const TaskPool&) = delete;
+  TaskPool& operator=(const TaskPool&) = delete;
+
+  int threads() const noexcept;
+
+  /// Calls body(item, worker) for every item in [0, count); worker is in [0, threads()) and no two
+  /// calls with one worker number run at the same time. The first exception is rethrown here after
+  /// all workers have stopped; items not yet started are then skipped.
+  void parallel_for(std::int64_t count,
+                    const std::function<void(std::int64_t item, int worker)>& body);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace diarist::base

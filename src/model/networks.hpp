@@ -1,0 +1,48 @@
+#pragma once
+// The networks and front ends of diarist as graphs. Value names are listed with each function.
+
+#include <map>
+#include <string>
+
+#include "model/graph.hpp"
+
+namespace diarist::model {
+
+/// Tensors by name, batch norms folded (fold.hpp).
+using Weights = std::map<std::string, base::TensorF>;
+
+/// samples[-1] -> log_mel[-1, 80]; WeSpeaker's features (models.md (a), steps 1 to 8).
+Graph wespeaker_features();
+
+/// samples[-1] -> log_mel[-1, 80]; CAM++'s features (campplus.md (a), steps 1 to 8).
+Graph campplus_features();
+
+/// samples[-1] -> raw[-1, 80]: the sinc convolution, once per recording.
+Graph sinc_front_end(const Weights& segmentation);
+
+/// samples[160000], raw[15975, 80] -> classes[589] u8.
+/// Also: sinc0[5325, 80], sinc1[1773, 60], sinc2[589, 60], lstm0..lstm3[589, 256],
+/// linear0, linear1[589, 128], logits[589, 7], log_probabilities[589, 7].
+Graph segmentation_network(const Weights& weights);
+
+/// log_mel[998, 80], masks[3, 589] -> embeddings[3, 256].
+/// Also: stem[32,80,998], layerL.B.hidden, layerL.B.shortcut, layerL.B (L 1..4).
+Graph resnet34_network(const Weights& weights, int frames = 998, int speakers = 3);
+
+/// features[*, 80] (shared), indices[-1] i32 -> embedding[192].
+/// Also: rows[-1, 80], head[-1, 320], tdnn[-1, 128], transit1..3, frames[-1, 512].
+/// "transitN" is the value before out_nonlinear for N = 3 only when asked for as a tap: transit3 is
+/// followed by the folded norm, so the builder keeps "frames" = relu(folded transit3).
+Graph campplus_network(const Weights& weights);
+
+/// The same up to frames[-1, 512]: the trunk of the block variant.
+Graph campplus_trunk(const Weights& weights);
+
+/// frames[-1, 512] -> embedding[192]: pooling and head of the block variant.
+Graph campplus_head(const Weights& weights);
+
+/// The 80 sinc filters [80, 251] out of low_hz_ and band_hz_ (or of an export that carries them
+/// ready-made as "sincnet.conv1d.0.filters").
+base::TensorF sinc_filters(const Weights& segmentation);
+
+}  // namespace diarist::model
