@@ -11,10 +11,10 @@ namespace diarist::base {
 
 struct ZipEntry {
   std::string name;
-  std::uint64_t size = 0;             // uncompressed
+  std::uint64_t size = 0;  // uncompressed
   std::uint64_t compressed_size = 0;
   std::uint32_t crc32 = 0;
-  std::uint16_t method = 0;           // 0 stored, 8 deflated
+  std::uint16_t method = 0;  // 0 stored, 8 deflated
   std::uint64_t header_offset = 0;
 };
 
@@ -37,6 +37,7 @@ class ZipReader {
   std::string source_;
   std::uint64_t max_entry_bytes_;
   std::vector<ZipEntry> entries_;
+  std::vector<std::size_t> by_name_;  // indices into entries_, sorted
 };
 
 }  // namespace diarist::base
