@@ -1,1 +1,56 @@
-int main() { return 0; }
+// The program: parses the command line, runs one verb, turns errors into exit codes.
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "commands.hpp"
+#include "diarist/error.hpp"
+#include "diarist/info.hpp"
+
+namespace {
+
+using diarist::ErrorCode;
+namespace cli = diarist::cli;
+
+int exit_code_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return cli::kUsage;
+    case ErrorCode::kBadModel: return cli::kModels;
+    case ErrorCode::kCancelled: return cli::kInterrupted;
+    default: return cli::kSomeFailed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows up as a failed write and ends quietly
+  CLI::App app{"diarist: who spoke when in a recording"};
+  app.set_version_flag("--version", std::string("diarist ") + diarist::version());
+  app.require_subcommand(1);
+  app.footer("Start with: diarist models pull open && diarist run meeting.wav\n"
+             "Exit codes: 0 ok, 1 some inputs failed, 2 wrong usage, 3 models missing or bad, "
+             "130 interrupted");
+  cli::Action action;
+  cli::add_run(app, action);
+  cli::add_cluster(app, action);
+  cli::add_models(app, action);
+  cli::add_score(app, action);
+  cli::add_info(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? cli::kOk : cli::kUsage;
+  }
+  try {
+    return action();
+  } catch (const diarist::Error& error) {
+    std::fprintf(stderr, "diarist: %s\n", error.what());
+    return exit_code_of(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "diarist: %s\n", error.what());
+    return cli::kSomeFailed;
+  }
+}

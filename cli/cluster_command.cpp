@@ -1,0 +1,67 @@
+// diarist cluster: everything after the networks, from stored stages.
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "diarist/diarizer.hpp"
+#include "diarist/stages.hpp"
+#include "engine_options.hpp"
+#include "output_files.hpp"
+
+namespace diarist::cli {
+namespace {
+
+struct ClusterArguments {
+  std::string segmentations, embeddings;
+  std::string uri = "audio";
+  DiarizerOptions engine;
+  RunOptions run;
+  bool exclusive = false;
+  Format format = Format::kRttm;
+};
+
+int cluster(const ClusterArguments& arguments) {
+  const StageResults stages = load_stages(arguments.segmentations, arguments.embeddings);
+  Diarization result = cluster_stages({.chunks = stages.chunks,
+                                       .embedding_dim = stages.embedding_dim,
+                                       .activity = stages.activity,
+                                       .embeddings = stages.embeddings},
+                                      arguments.engine, arguments.run);
+  result.uri = arguments.uri;
+  for (const std::string& warning : result.warnings)
+    std::fprintf(stderr, "diarist: warning: %s\n", warning.c_str());
+  print(format_result(result, arguments.format, arguments.exclusive));
+  return kOk;
+}
+
+}  // namespace
+
+void add_cluster(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<ClusterArguments>();
+  CLI::App* command =
+      app.add_subcommand("cluster", "turns from stored segmentations and embeddings");
+  command->add_option("--segmentations", arguments->segmentations,
+                      "segmentations.npy [C, 589, 3] (or .npz with that array)")
+      ->required();
+  command->add_option("--embeddings", arguments->embeddings,
+                      "embeddings.npy [C, 3, D] (or .npz with that array)")
+      ->required();
+  command->add_option("--uri", arguments->uri, "name of the recording")->capture_default_str();
+  add_engine_options(*command, arguments->engine, false);
+  add_speaker_options(*command, arguments->run);
+  command->add_flag("--exclusive", arguments->exclusive,
+                    "print turns with at most one speaker at a time");
+  command->add_option("--format", arguments->format, "rttm (default), json or table")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{
+          {"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
+  command->footer("The presets open and open-lite leave out their turn check here: it needs the "
+                  "audio.\nExample:\n  diarist run --save-stages stages meeting.wav\n"
+                  "  diarist cluster --segmentations stages/segmentations.npy --embeddings "
+                  "stages/embeddings.npy --num-speakers 3");
+  command->callback([arguments, &action] { action = [arguments] { return cluster(*arguments); }; });
+}
+
+}  // namespace diarist::cli

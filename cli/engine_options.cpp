@@ -1,0 +1,40 @@
+#include "engine_options.hpp"
+
+#include <map>
+
+namespace diarist::cli {
+
+void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_networks) {
+  command.add_option("--preset", options.preset,
+                     "open, open-lite, community-1 or pyannote-3.1 (default: community-1 when it "
+                     "is installed, else open)");
+  command.add_option("--models", options.models,
+                     "folder with the model bundles (default: $DIARIST_MODELS, then the cache)");
+  command.add_flag("--allow-unknown-weights", options.allow_unknown_weights,
+                   "accept weights whose fingerprint is not known, and test weights");
+  if (!runs_networks) return;
+  command.add_option("--device", options.device, "cpu, or reference (slow, double precision)")
+      ->capture_default_str();
+  command
+      .add_option("--precision", options.precision,
+                  "exact, or fast where the device has kernels for it")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Precision>{{"exact", Precision::kExact},
+                                           {"fast", Precision::kFast}}));
+  command.add_option("--threads", options.threads, "worker threads (0: all processors)")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--cpu-target", options.target,
+                     "force an instruction set listed by `diarist info`");
+}
+
+void add_speaker_options(CLI::App& command, RunOptions& options) {
+  command.add_option("--num-speakers", options.speakers.num,
+                     "exact number of speakers; never more come out than asked for");
+  command.add_option("--min-speakers", options.speakers.min,
+                     "at least so many; a warning tells when the recording has fewer");
+  command.add_option("--max-speakers", options.speakers.max, "at most so many");
+  command.add_flag("--reference", options.reference,
+                   "print exactly what the reference pipeline prints");
+}
+
+}  // namespace diarist::cli

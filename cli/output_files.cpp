@@ -1,0 +1,74 @@
+#include "output_files.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "diarist/error.hpp"
+#include "diarist/formats.hpp"
+
+namespace diarist::cli {
+
+std::string format_result(const Diarization& result, Format format, bool exclusive) {
+  switch (format) {
+    case Format::kRttm: return to_rttm(result, exclusive);
+    case Format::kJson: return to_json(result);
+    case Format::kTable: break;
+  }
+  if (!exclusive) return to_table(result, terminal_columns());
+  Diarization shown = result;
+  shown.turns = shown.exclusive_turns;
+  return to_table(shown, terminal_columns());
+}
+
+bool print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return true;
+  if (errno == EPIPE) return false;
+  throw Error(ErrorCode::kBadFile,
+              fmt::format("standard output: can't write: {}", std::strerror(errno)));
+}
+
+void write_file(const std::filesystem::path& file, std::string_view text) {
+  const std::string temporary = fmt::format("{}.{}.tmp", file.string(), getpid());
+  const auto give_up = [&](const char* what) {
+    const int reason = errno;
+    std::remove(temporary.c_str());
+    throw Error(ErrorCode::kBadFile,
+                fmt::format("{}: can't {}: {}", file.string(), what, std::strerror(reason)));
+  };
+  std::FILE* stream = std::fopen(temporary.c_str(), "wb");
+  if (stream == nullptr) give_up("write");
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  const bool closed = std::fclose(stream) == 0;
+  if (!written || !closed) give_up("write");
+  if (std::rename(temporary.c_str(), file.c_str()) != 0) give_up("rename");
+}
+
+std::vector<std::string> unique_ids(const std::vector<std::string>& inputs) {
+  std::map<std::string, int> stems;
+  for (const std::string& input : inputs) ++stems[std::filesystem::path(input).stem().string()];
+  std::vector<std::string> ids;
+  std::map<std::string, int> seen;
+  for (const std::string& input : inputs) {
+    const std::filesystem::path path(input);
+    std::string id = path.stem().string();
+    if (stems[id] > 1) id = path.filename().string();
+    if (const int count = ++seen[id]; count > 1) id += fmt::format(".{}", count);
+    ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+int terminal_columns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col < 40 ? 40 : size.ws_col;
+}
+
+}  // namespace diarist::cli

@@ -1,0 +1,32 @@
+#pragma once
+// Where results go: standard output or one file per recording.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diarist/result.hpp"
+
+namespace diarist::cli {
+
+enum class Format { kRttm, kJson, kTable };
+
+/// Text of a result. `exclusive` prints the exclusive turns (JSON always carries both).
+std::string format_result(const Diarization& result, Format format, bool exclusive);
+
+/// Writes to standard output. \return false when the reader has gone away (a broken pipe ends
+/// quietly). \throws Error kBadFile for anything else, e.g. a full disk.
+bool print(std::string_view text);
+
+/// Writes atomically (temporary file, rename). \throws Error kBadFile.
+void write_file(const std::filesystem::path& file, std::string_view text);
+
+/// One id per input: the file name without its last extension, or with it where two inputs of the
+/// call would share an id; then the position is added where even that is not unique.
+std::vector<std::string> unique_ids(const std::vector<std::string>& inputs);
+
+/// Columns of the terminal on standard output, 80 when it is none.
+int terminal_columns();
+
+}  // namespace diarist::cli

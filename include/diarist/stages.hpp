@@ -1,0 +1,21 @@
+#pragma once
+/// \file
+/// Stage results on disk, as NumPy arrays.
+
+#include <filesystem>
+
+#include "diarist/result.hpp"
+
+namespace diarist {
+
+/// Writes segmentations.npy [C, 589, 3] (uint8), embeddings.npy [C, 3, D] (float32),
+/// hard_clusters.npy [C, 3] (int32) and counts.npy [N] (uint8) into a folder, which is made.
+/// \throws Error kBadFile with the reason.
+void save_stages(const StageResults& stages, const std::filesystem::path& folder);
+
+/// Reads segmentations [C, 589, 3] (values 0 or 1, any number type) and embeddings [C, 3, D]; .npy,
+/// or .npz with arrays of these names. \throws Error kNotFound, kBadFile naming file and shape.
+StageResults load_stages(const std::filesystem::path& segmentations,
+                         const std::filesystem::path& embeddings);
+
+}  // namespace diarist
