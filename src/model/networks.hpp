@@ -30,9 +30,8 @@ Graph segmentation_network(const Weights& weights);
 Graph resnet34_network(const Weights& weights, int frames = 998, int speakers = 3);
 
 /// features[*, 80] (shared), indices[-1] i32 -> embedding[192].
-/// Also: rows[-1, 80], head[-1, 320], tdnn[-1, 128], transit1..3, frames[-1, 512].
-/// "transitN" is the value before out_nonlinear for N = 3 only when asked for as a tap: transit3 is
-/// followed by the folded norm, so the builder keeps "frames" = relu(folded transit3).
+/// Also: rows[-1, 80], stem and head.* maps, head[-1, 320], tdnn[-1, 128], block1..3,
+/// transit1[-1, 256], transit2[-1, 512], frames[-1, 512] (the third transit with out_nonlinear).
 Graph campplus_network(const Weights& weights);
 
 /// The same up to frames[-1, 512]: the trunk of the block variant.
