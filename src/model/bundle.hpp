@@ -50,6 +50,9 @@ Bundle load_bundle(const std::filesystem::path& models, const std::string& name,
 std::vector<BundleReport> list_bundles(const std::filesystem::path& models);
 std::vector<BundleReport> check_bundles(const std::filesystem::path& models);
 
+/// Like check_bundles for one name; a missing bundle gives a report with a problem.
+BundleReport check_bundle(const std::filesystem::path& models, const std::string& name);
+
 /// Recognizes, folds and installs files as a bundle in models/<name>; replaces an older one
 /// atomically. \param plda folder or empty. Returns the report. \throws Error kBadModel, kNotFound.
 BundleReport import_files(const std::vector<std::filesystem::path>& inputs,
