@@ -13,10 +13,11 @@ namespace diarist::fetch {
 
 struct HttpRequest {
   std::string url;
-  std::filesystem::path target;   // written as target + ".part", renamed when complete
-  std::string sha256;             // expected; empty: not checked
-  std::string bearer_token;       // sent to the first host only, never after a redirect elsewhere
+  std::filesystem::path target;  // written as target + ".part", renamed when complete
+  std::string sha256;            // expected; empty: not checked
+  std::string bearer_token;      // sent to the first host only, never after a redirect elsewhere
   int stall_seconds = 30;
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;  // more is refused
 };
 
 /// Follows redirects, resumes a ".part" file, retries a cut connection a few times.
