@@ -148,6 +148,23 @@ Bundle load_bundle(const fs::path& models, const std::string& name, bool allow_u
   }
 }
 
+PldaArrays load_plda(const fs::path& models, const std::string& name, bool allow_unknown_weights) {
+  const fs::path folder = models / name;
+  const Manifest manifest = read_manifest(folder);
+  check_name(manifest, folder);
+  std::map<std::string, base::NpyArray> arrays;
+  for (const ManifestFile* file : manifest.with_role("plda")) {
+    ModelFileReport report;
+    read_plda(folder, *file, arrays, report);
+    require_permission(report, (folder / file->file).string(), allow_unknown_weights);
+  }
+  if (arrays.empty()) {
+    base::fail(ErrorCode::kBadModel,
+               "{}: the bundle has no PLDA; import it again with --plda FOLDER", folder.string());
+  }
+  return assemble_plda(arrays, folder.string());
+}
+
 BundleReport check_bundle(const fs::path& models, const std::string& name) {
   return check_folder(models / name);
 }

@@ -46,6 +46,11 @@ const Preset& find_preset(const std::string& name);
 Bundle load_bundle(const std::filesystem::path& models, const std::string& name,
                    bool allow_unknown_weights);
 
+/// Only the PLDA of an installed bundle, for runs that need no networks.
+/// \throws Error kBadModel naming the cure, also when the bundle has none.
+PldaArrays load_plda(const std::filesystem::path& models, const std::string& name,
+                     bool allow_unknown_weights = false);
+
 /// Reports without (list) or with (check) reading the weights.
 std::vector<BundleReport> list_bundles(const std::filesystem::path& models);
 std::vector<BundleReport> check_bundles(const std::filesystem::path& models);
