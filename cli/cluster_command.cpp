@@ -43,11 +43,13 @@ void add_cluster(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ClusterArguments>();
   CLI::App* command =
       app.add_subcommand("cluster", "turns from stored segmentations and embeddings");
-  command->add_option("--segmentations", arguments->segmentations,
-                      "segmentations.npy [C, 589, 3] (or .npz with that array)")
+  command
+      ->add_option("--segmentations", arguments->segmentations,
+                   "segmentations.npy [C, 589, 3] (or .npz with that array)")
       ->required();
-  command->add_option("--embeddings", arguments->embeddings,
-                      "embeddings.npy [C, 3, D] (or .npz with that array)")
+  command
+      ->add_option("--embeddings", arguments->embeddings,
+                   "embeddings.npy [C, 3, D] (or .npz with that array)")
       ->required();
   command->add_option("--uri", arguments->uri, "name of the recording")->capture_default_str();
   add_engine_options(*command, arguments->engine, false);
@@ -57,10 +59,11 @@ void add_cluster(CLI::App& app, Action& action) {
   command->add_option("--format", arguments->format, "rttm (default), json or table")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{
           {"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
-  command->footer("The presets open and open-lite leave out their turn check here: it needs the "
-                  "audio.\nExample:\n  diarist run --save-stages stages meeting.wav\n"
-                  "  diarist cluster --segmentations stages/segmentations.npy --embeddings "
-                  "stages/embeddings.npy --num-speakers 3");
+  command->footer(
+      "The presets open and open-lite leave out their turn check here: it needs the "
+      "audio.\nExample:\n  diarist run --save-stages stages meeting.wav\n"
+      "  diarist cluster --segmentations stages/segmentations.npy --embeddings "
+      "stages/embeddings.npy --num-speakers 3");
   command->callback([arguments, &action] { action = [arguments] { return cluster(*arguments); }; });
 }
 

@@ -18,9 +18,8 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
   command
       .add_option("--precision", options.precision,
                   "exact, or fast where the device has kernels for it")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Precision>{{"exact", Precision::kExact},
-                                           {"fast", Precision::kFast}}));
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
+          {"exact", Precision::kExact}, {"fast", Precision::kFast}}));
   command.add_option("--threads", options.threads, "worker threads (0: all processors)")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--cpu-target", options.target,

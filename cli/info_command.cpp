@@ -18,15 +18,16 @@ int info(const std::string& models) {
   const BuildInfo build = build_info();
   std::string text = fmt::format("diarist {}\n\nPresets\n", version());
   for (const PresetInfo& preset : build.presets)
-    text += fmt::format("  {:<13} {} (bundle {})\n", preset.name, preset.description, preset.bundle);
+    text +=
+        fmt::format("  {:<13} {} (bundle {})\n", preset.name, preset.description, preset.bundle);
   const std::filesystem::path folder =
       models.empty() ? default_models_folder() : std::filesystem::path(models);
   text += fmt::format("\nModels in {}\n", folder.string());
   const std::vector<BundleReport> bundles = list_bundles(folder);
   for (const BundleReport& bundle : bundles)
-    text += fmt::format("  {:<13} {}\n", bundle.name,
-                        bundle.ok ? fmt::format("serves {}", fmt::join(bundle.presets, ", "))
-                                  : bundle.problem);
+    text += fmt::format(
+        "  {:<13} {}\n", bundle.name,
+        bundle.ok ? fmt::format("serves {}", fmt::join(bundle.presets, ", ")) : bundle.problem);
   if (bundles.empty()) text += "  none; get the free ones with: diarist models pull open\n";
   text += fmt::format("\nDevices               {}\n", fmt::join(build.devices, ", "));
   text += fmt::format("Instruction sets      {} (best first; {} in this build)\n",

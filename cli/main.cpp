@@ -16,10 +16,14 @@ namespace cli = diarist::cli;
 
 int exit_code_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return cli::kUsage;
-    case ErrorCode::kBadModel: return cli::kModels;
-    case ErrorCode::kCancelled: return cli::kInterrupted;
-    default: return cli::kSomeFailed;
+    case ErrorCode::kInvalidArgument:
+      return cli::kUsage;
+    case ErrorCode::kBadModel:
+      return cli::kModels;
+    case ErrorCode::kCancelled:
+      return cli::kInterrupted;
+    default:
+      return cli::kSomeFailed;
   }
 }
 
@@ -30,9 +34,10 @@ int main(int argc, char** argv) {
   CLI::App app{"diarist: who spoke when in a recording"};
   app.set_version_flag("--version", std::string("diarist ") + diarist::version());
   app.require_subcommand(1);
-  app.footer("Start with: diarist models pull open && diarist run meeting.wav\n"
-             "Exit codes: 0 ok, 1 some inputs failed, 2 wrong usage, 3 models missing or bad, "
-             "130 interrupted");
+  app.footer(
+      "Start with: diarist models pull open && diarist run meeting.wav\n"
+      "Exit codes: 0 ok, 1 some inputs failed, 2 wrong usage, 3 models missing or bad, "
+      "130 interrupted");
   cli::Action action;
   cli::add_run(app, action);
   cli::add_cluster(app, action);

@@ -16,9 +16,12 @@ namespace diarist::cli {
 
 std::string format_result(const Diarization& result, Format format, bool exclusive) {
   switch (format) {
-    case Format::kRttm: return to_rttm(result, exclusive);
-    case Format::kJson: return to_json(result);
-    case Format::kTable: break;
+    case Format::kRttm:
+      return to_rttm(result, exclusive);
+    case Format::kJson:
+      return to_json(result);
+    case Format::kTable:
+      break;
   }
   if (!exclusive) return to_table(result, terminal_columns());
   Diarization shown = result;

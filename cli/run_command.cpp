@@ -68,9 +68,12 @@ class ProgressLine {
 
 const char* ending(Format format) {
   switch (format) {
-    case Format::kRttm: return "rttm";
-    case Format::kJson: return "json";
-    case Format::kTable: break;
+    case Format::kRttm:
+      return "rttm";
+    case Format::kJson:
+      return "json";
+    case Format::kTable:
+      break;
   }
   return "txt";
 }
@@ -105,9 +108,9 @@ bool run_one(const RunArguments& arguments, const Diarizer& diarizer, const std:
   const Format format = arguments.format.value_or(Format::kRttm);
   const std::string text = format_result(result, format, arguments.exclusive);
   if (arguments.out.empty()) return print(text);
-  write_file(std::filesystem::path(arguments.out) /
-                 fmt::format("{}.{}", file_name(id), ending(format)),
-             text);
+  write_file(
+      std::filesystem::path(arguments.out) / fmt::format("{}.{}", file_name(id), ending(format)),
+      text);
   return true;
 }
 
@@ -161,19 +164,22 @@ void add_run(CLI::App& app, Action& action) {
   add_speaker_options(*command, arguments->run);
   command->add_flag("--exclusive", arguments->exclusive,
                     "print turns with at most one speaker at a time");
-  command->add_option("--step", arguments->run.step_seconds,
-                      "seconds between windows: 1, or 2 or 5 (quicker, less accurate)")
+  command
+      ->add_option("--step", arguments->run.step_seconds,
+                   "seconds between windows: 1, or 2 or 5 (quicker, less accurate)")
       ->capture_default_str();
   command->add_option("--out", arguments->out, "folder for one result file per recording");
   command->add_option("--format", arguments->format, "rttm (default), json or table")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{
           {"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
-  command->add_option("--save-stages", arguments->save_stages,
-                      "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
-  command->footer("Examples:\n"
-                  "  diarist run meeting.wav\n"
-                  "  diarist run --format table --num-speakers 2 call.mp3\n"
-                  "  diarist run --out results --format json *.flac");
+  command->add_option(
+      "--save-stages", arguments->save_stages,
+      "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
+  command->footer(
+      "Examples:\n"
+      "  diarist run meeting.wav\n"
+      "  diarist run --format table --num-speakers 2 call.mp3\n"
+      "  diarist run --out results --format json *.flac");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -48,11 +48,11 @@ class Diarizer {
 
 /// Inputs of cluster_stages(): what the networks would have given.
 struct NetworkOutputs {
-  int chunks = 0;                            ///< C >= 1
-  int embedding_dim = 0;                     ///< D
-  std::span<const std::uint8_t> activity;    ///< [C, 589], bit s = local speaker s speaks
-  std::span<const float> embeddings;         ///< [C, 3, D]
-  double duration = 0;                       ///< seconds; 0: unknown, turns are not clamped
+  int chunks = 0;                          ///< C >= 1
+  int embedding_dim = 0;                   ///< D
+  std::span<const std::uint8_t> activity;  ///< [C, 589], bit s = local speaker s speaks
+  std::span<const float> embeddings;       ///< [C, 3, D]
+  double duration = 0;                     ///< seconds; 0: unknown, turns are not clamped
 };
 
 /// Runs everything after the networks. The preset decides the clustering; "community-1" reads the

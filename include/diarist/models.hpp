@@ -12,27 +12,27 @@ namespace diarist {
 
 /// How sure we are that a model file is what its name says.
 enum class Trust {
-  kKnownHash,        ///< sha256 of the source file is pinned in diarist
-  kFingerprint,      ///< unknown file, but the tensors carry the published fingerprint
-  kUnknown,          ///< nothing is known about these weights
-  kTestWeights,      ///< stand-in weights for tests, not a speaker model
+  kKnownHash,    ///< sha256 of the source file is pinned in diarist
+  kFingerprint,  ///< unknown file, but the tensors carry the published fingerprint
+  kUnknown,      ///< nothing is known about these weights
+  kTestWeights,  ///< stand-in weights for tests, not a speaker model
 };
 
 struct ModelFileReport {
-  std::string name;      ///< file inside the bundle
-  std::string kind;      ///< "pyannet", "wespeaker-resnet34", "campplus", "plda"
-  std::string sha256;    ///< of the file in the bundle
+  std::string name;    ///< file inside the bundle
+  std::string kind;    ///< "pyannet", "wespeaker-resnet34", "campplus", "plda"
+  std::string sha256;  ///< of the file in the bundle
   std::string licence;
   std::string source;
   Trust trust = Trust::kUnknown;
-  bool ok = false;       ///< readable, right shapes, hash as in the manifest
-  std::string problem;   ///< empty when ok
+  bool ok = false;      ///< readable, right shapes, hash as in the manifest
+  std::string problem;  ///< empty when ok
 };
 
 struct BundleReport {
-  std::string name;                 ///< "open" or "community-1"
+  std::string name;  ///< "open" or "community-1"
   std::filesystem::path folder;
-  std::vector<std::string> presets; ///< presets this bundle can serve
+  std::vector<std::string> presets;  ///< presets this bundle can serve
   std::vector<ModelFileReport> files;
   bool ok = false;
   std::string problem;
@@ -41,9 +41,9 @@ struct BundleReport {
 struct FetchOptions {
   std::filesystem::path models;  ///< cache folder; empty: $DIARIST_MODELS, $XDG_CACHE_HOME/diarist
   bool allow_unknown_weights = false;
-  std::string hub_url;           ///< base address of the model hub; empty: $DIARIST_HUB or default
+  std::string hub_url;  ///< base address of the model hub; empty: $DIARIST_HUB or default
   std::string python = "python3";  ///< interpreter whose pip fetches packages
-  int stall_seconds = 30;        ///< a download without a byte for so long is an error
+  int stall_seconds = 30;          ///< a download without a byte for so long is an error
 };
 
 /// Folder used for bundles when none is given.

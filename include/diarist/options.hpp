@@ -30,9 +30,9 @@ struct DiarizerOptions {
   std::filesystem::path models;
   std::string device = "cpu";  ///< "cpu" or "reference" (the slow double-precision oracle)
   Precision precision = Precision::kExact;
-  int threads = 0;      ///< worker threads; 0: all processors this process may use
-  int batch = 0;        ///< windows per batch; 0: chosen by the backend. Never changes a result
-  std::string target;   ///< force a CPU instruction set by name ("AVX2", ...); empty: the best
+  int threads = 0;     ///< worker threads; 0: all processors this process may use
+  int batch = 0;       ///< windows per batch; 0: chosen by the backend. Never changes a result
+  std::string target;  ///< force a CPU instruction set by name ("AVX2", ...); empty: the best
   bool allow_unknown_weights = false;  ///< accept weights whose fingerprint is not known
 };
 

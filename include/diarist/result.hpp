@@ -24,12 +24,12 @@ struct Speaker {
 
 /// Results of the stages between audio and turns (RunOptions::keep_stages).
 struct StageResults {
-  int chunks = 0;                        ///< C
-  int embedding_dim = 0;                 ///< D: 256 or 192
-  std::vector<std::uint8_t> activity;    ///< [C, 589] bit s = local speaker s speaks
-  std::vector<float> embeddings;         ///< [C, 3, D]; a row of NaN: no vector for this pair
+  int chunks = 0;                           ///< C
+  int embedding_dim = 0;                    ///< D: 256 or 192
+  std::vector<std::uint8_t> activity;       ///< [C, 589] bit s = local speaker s speaks
+  std::vector<float> embeddings;            ///< [C, 3, D]; a row of NaN: no vector for this pair
   std::vector<std::int32_t> hard_clusters;  ///< [C, 3]; -2: unassigned or inactive
-  std::vector<std::uint8_t> counts;      ///< [N] speakers per output frame
+  std::vector<std::uint8_t> counts;         ///< [N] speakers per output frame
 };
 
 /// Seconds of wall time spent per stage.
@@ -46,23 +46,23 @@ struct StageTimings {
 struct EffectiveSettings {
   std::string preset;
   std::string device;
-  std::string kernels;           ///< instruction set or kernel family that ran
-  std::string precision;         ///< "exact" or "fast"
+  std::string kernels;    ///< instruction set or kernel family that ran
+  std::string precision;  ///< "exact" or "fast"
   bool reference = false;
   int step_seconds = 1;
   int threads = 1;
-  int num_speakers = 0;          ///< 0: not given
-  int min_speakers = 0;          ///< 0: not given
-  int max_speakers = 0;          ///< 0: not given
+  int num_speakers = 0;             ///< 0: not given
+  int min_speakers = 0;             ///< 0: not given
+  int max_speakers = 0;             ///< 0: not given
   std::vector<std::string> models;  ///< "segmentation sha256:...", one line per model file
 };
 
 struct Diarization {
-  std::string uri;                   ///< name of the recording; empty for audio from memory
-  double duration = 0;               ///< seconds of decoded audio
-  std::vector<Turn> turns;           ///< sorted by start, then end
-  std::vector<Turn> exclusive_turns; ///< at most one speaker at a time
-  std::vector<Speaker> speakers;     ///< in the order of their names
+  std::string uri;                    ///< name of the recording; empty for audio from memory
+  double duration = 0;                ///< seconds of decoded audio
+  std::vector<Turn> turns;            ///< sorted by start, then end
+  std::vector<Turn> exclusive_turns;  ///< at most one speaker at a time
+  std::vector<Speaker> speakers;      ///< in the order of their names
   std::vector<std::string> warnings;
   EffectiveSettings settings;
   StageTimings timings;

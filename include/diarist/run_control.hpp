@@ -12,18 +12,18 @@ enum class LogLevel { kDebug, kInfo, kWarning };
 
 /// A snapshot of a run. Seconds are seconds of audio.
 struct Progress {
-  std::string_view stage;      ///< "networks", "clustering", ...
-  double done_seconds = 0;     ///< audio finished in this stage
-  double total_seconds = 0;    ///< 0 while the length is not known
+  std::string_view stage;    ///< "networks", "clustering", ...
+  double done_seconds = 0;   ///< audio finished in this stage
+  double total_seconds = 0;  ///< 0 while the length is not known
 };
 
 /// What a caller may hang onto a run. All members are optional; callbacks come from one thread
 /// at a time and must not call back into the running object. An exception thrown by a callback
 /// ends the run and reaches the caller.
 struct RunControl {
-  std::stop_token stop;                                   ///< looked at at least once per batch
-  std::function<void(const Progress&)> progress;          ///< called about once per batch
-  std::function<void(LogLevel, std::string_view)> log;    ///< one line, without line end
+  std::stop_token stop;                                 ///< looked at at least once per batch
+  std::function<void(const Progress&)> progress;        ///< called about once per batch
+  std::function<void(LogLevel, std::string_view)> log;  ///< one line, without line end
 };
 
 }  // namespace diarist

@@ -79,9 +79,9 @@ class BlockEmbedder final : public PairEmbedder {
                precision),
         whole_(backend, queue, model::campplus_network(weights), 16, kDim, false, precision),
         pieces_(backend, queue),
-        head_(backend.compile(model::campplus_head(weights), {.max_items = kMaxPairs,
-                                                              .max_length = kHalfRowsPerWindow,
-                                                              .precision = precision})),
+        head_(backend.compile(
+            model::campplus_head(weights),
+            {.max_items = kMaxPairs, .max_length = kHalfRowsPerWindow, .precision = precision})),
         frames_(backend.allocate(static_cast<std::size_t>(kMaxPairs) * kHalfRowsPerWindow *
                                  kFrameDim * sizeof(float))),
         output_(backend.allocate(static_cast<std::size_t>(kMaxPairs) * kDim * sizeof(float))) {}
@@ -135,17 +135,18 @@ class BlockEmbedder final : public PairEmbedder {
       for (std::int32_t& row : rows) row += static_cast<std::int32_t>(row0 - strip_row);
       lists.push_back(std::move(rows));
     }
-    trunk_.run(batch.strip.all_log_mel(), lists,
-               [&](std::size_t item, std::span<const float> values) {
-                 const std::vector<std::int32_t>& rows = lists[item];
-                 for (std::size_t u = 0; 2 * u < rows.size(); ++u) {
-                   const std::int64_t half_row = (rows[2 * u] + strip_row) / 2;
-                   // One speaker's half-rows are all different, so this asks about earlier passes.
-                   if (from && (half_row < *from || vectors_.has(half_row))) continue;
-                   vectors_.put(half_row, values.subspan(u * kFrameDim, kFrameDim));
-                 }
-               },
-               batch.stop);
+    trunk_.run(
+        batch.strip.all_log_mel(), lists,
+        [&](std::size_t item, std::span<const float> values) {
+          const std::vector<std::int32_t>& rows = lists[item];
+          for (std::size_t u = 0; 2 * u < rows.size(); ++u) {
+            const std::int64_t half_row = (rows[2 * u] + strip_row) / 2;
+            // One speaker's half-rows are all different, so this asks about earlier passes.
+            if (from && (half_row < *from || vectors_.has(half_row))) continue;
+            vectors_.put(half_row, values.subspan(u * kFrameDim, kFrameDim));
+          }
+        },
+        batch.stop);
   }
 
   void pool(const PairBatch& batch, int end) {

@@ -64,8 +64,8 @@ EffectiveSettings effective_settings(const model::Preset& preset, const RunOptio
 
 void note_bad_samples(std::int64_t count, Diarization& result) {
   if (count > 0)
-    result.warnings.push_back(fmt::format(
-        "{} samples were NaN or infinite and were read as zero", count));
+    result.warnings.push_back(
+        fmt::format("{} samples were NaN or infinite and were read as zero", count));
 }
 
 }  // namespace
@@ -78,9 +78,8 @@ class Diarizer::Impl {
         bundle_(model::load_bundle(models_folder(options), preset_.bundle,
                                    options.allow_unknown_weights)),
         cluster_settings_(pipeline::cluster_settings(preset_, bundle_.plda)),
-        backend_(backend::make_backend({.device = options.device,
-                                        .threads = options.threads,
-                                        .target = options.target})),
+        backend_(backend::make_backend(
+            {.device = options.device, .threads = options.threads, .target = options.target})),
         pool_(backend_->threads()) {
     if (options.batch < 0)
       base::fail(ErrorCode::kInvalidArgument, "batch of {} windows: use 0 or more", options.batch);
@@ -133,8 +132,7 @@ class Diarizer::Impl {
         return session->embedder().embed_pieces(networks.log_mel, pieces, control.stop);
       };
     base::check_stop(control.stop);
-    if (control.progress)
-      control.progress({"clustering", result.duration, result.duration});
+    if (control.progress) control.progress({"clustering", result.duration, result.duration});
     const double embedding_before = result.timings.embedding;
     {
       const pipeline::Stopwatch watch(result.timings.clustering);
@@ -216,8 +214,7 @@ Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& o
   const std::size_t pairs =
       static_cast<std::size_t>(std::max(input.chunks, 0)) * timeline::kLocalSpeakers;
   if (input.chunks < 1 || input.embedding_dim < 1 ||
-      input.activity.size() !=
-          static_cast<std::size_t>(input.chunks) * timeline::kFramesPerChunk ||
+      input.activity.size() != static_cast<std::size_t>(input.chunks) * timeline::kFramesPerChunk ||
       input.embeddings.size() != pairs * static_cast<std::size_t>(input.embedding_dim))
     base::fail(ErrorCode::kInvalidArgument,
                "stages do not fit: {} windows need activity [{}, 589] and embeddings [{}, 3, {}]",
@@ -225,7 +222,7 @@ Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& o
   const model::Preset& preset = choose_preset(options);
   std::optional<model::PldaArrays> plda;
   if (preset.needs_plda)
-    plda = model::load_plda(models_folder(options), preset.bundle);
+    plda = model::load_plda(models_folder(options), preset.bundle, options.allow_unknown_weights);
   Diarization result;
   const pipeline::Stopwatch watch(result.timings.total);
   result.settings = effective_settings(preset, run_options);

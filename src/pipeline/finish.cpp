@@ -1,7 +1,6 @@
 #include "pipeline/finish.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "timeline/activity.hpp"
 #include "timeline/aggregate.hpp"
@@ -15,52 +14,28 @@ namespace {
 using timeline::FrameMatrix;
 using timeline::kSampleRate;
 
-// A piece moves to another speaker when its cosine there is better by more than this.
-constexpr double kMoveMargin = 0.1;
-
-std::vector<double> cosines(std::span<const float> vector, const cluster::Result& clusters) {
-  const std::size_t dim = vector.size();
-  double norm = 0;
-  for (const float value : vector) norm += double{value} * double{value};
-  norm = std::sqrt(norm);
-  std::vector<double> result;
-  for (int k = 0; k < clusters.clusters; ++k) {
-    double dot = 0;
-    double length = 0;
-    for (std::size_t d = 0; d < dim; ++d) {
-      const double c = clusters.centroids[static_cast<std::size_t>(k) * dim + d];
-      dot += double{vector[d]} * c;
-      length += c * c;
-    }
-    result.push_back(dot / (norm * std::sqrt(length)));
-  }
-  return result;
-}
-
 // Pieces of single-speaker runs whose own vector clearly prefers another centroid move there
 // (campplus.md, preset "open", step 10).
 void check_turns(const FinishInput& input, const cluster::Result& clusters, FrameMatrix& matrix,
                  FrameMatrix& exclusive) {
-  if (!input.embed_pieces || clusters.clusters < 2) return;
+  if (!input.embed_pieces) return;
+  const std::int64_t log_mel_rows = 998 + std::int64_t{input.chunks - 1} * input.step_seconds * 100;
   const std::vector<timeline::Piece> pieces =
-      timeline::pieces_to_check(matrix, clusters.clusters);
+      timeline::pieces_to_check(matrix, clusters.clusters, log_mel_rows);
   std::vector<std::pair<std::int64_t, std::int64_t>> rows;
   for (const timeline::Piece& piece : pieces)
     rows.emplace_back(piece.first_row, piece.end_row - piece.first_row);
   const std::vector<float> vectors = input.embed_pieces(rows);
+  const std::size_t dim = static_cast<std::size_t>(input.dim);
   std::vector<timeline::Move> moves;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::size_t dim = static_cast<std::size_t>(input.dim);
-    const std::vector<double> score =
-        cosines(std::span<const float>(vectors).subspan(i * dim, dim), clusters);
-    const int best =
-        static_cast<int>(std::max_element(score.begin(), score.end()) - score.begin());
-    const int column = pieces[i].column;
-    if (best != column && score[static_cast<std::size_t>(best)] -
-                                  score[static_cast<std::size_t>(column)] > kMoveMargin)
-      moves.push_back({pieces[i].from, pieces[i].to, column, best});
+    const timeline::Piece& piece = pieces[i];
+    const int column = timeline::preferred_column(
+        std::span<const float>(vectors).subspan(i * dim, dim), clusters.centroids, piece.column);
+    if (column != piece.column) moves.push_back({piece.from, piece.to, piece.column, column});
   }
-  timeline::apply_moves(moves, matrix, exclusive);
+  timeline::apply_moves(matrix, moves);
+  timeline::apply_moves(exclusive, moves);
 }
 
 void add_speakers(const timeline::NamedTurns& named, const cluster::Result& clusters, int dim,
@@ -108,8 +83,8 @@ void finish(const FinishInput& input, const cluster::Settings& settings, const R
     stages->embedding_dim = input.dim;
     stages->activity.assign(input.activity.begin(), input.activity.end());
     stages->embeddings.assign(input.embeddings.begin(), input.embeddings.end());
-    stages->hard_clusters.assign(
-        static_cast<std::size_t>(input.chunks) * timeline::kLocalSpeakers, -2);
+    stages->hard_clusters.assign(static_cast<std::size_t>(input.chunks) * timeline::kLocalSpeakers,
+                                 -2);
     result.stages = stages;
   }
   if (input.chunks == 0) return;
@@ -125,16 +100,14 @@ void finish(const FinishInput& input, const cluster::Settings& settings, const R
   const cluster::Result clusters = cluster::assign_speakers(
       {input.chunks, input.dim, input.activity, input.embeddings}, requested, pool);
   for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
-  if (clusters.max_count > 0)
-    for (std::uint8_t& count : counts)
-      count = static_cast<std::uint8_t>(std::min<int>(count, clusters.max_count));
+  if (clusters.max_count > 0) timeline::cap_counts(counts, clusters.max_count);
   if (stages) {
     stages->hard_clusters = clusters.hard;
     stages->counts = counts;
   }
 
   FrameMatrix matrix = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
-  for (std::uint8_t& count : counts) count = std::min<std::uint8_t>(count, 1);
+  timeline::cap_counts(counts, 1);
   FrameMatrix exclusive = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
   check_turns(input, clusters, matrix, exclusive);
 

@@ -37,7 +37,8 @@ class GatherEmbedder final : public PairEmbedder {
     for (int chunk = batch.first_chunk; chunk < batch.first_chunk + batch.chunks; ++chunk) {
       const auto window = batch.activity.subspan(static_cast<std::size_t>(chunk) * kFramesPerChunk,
                                                  kFramesPerChunk);
-      const std::int64_t first = std::int64_t{chunk} * batch.step_seconds * kMelPerSecond - strip_row;
+      const std::int64_t first =
+          std::int64_t{chunk} * batch.step_seconds * kMelPerSecond - strip_row;
       for (int speaker = 0; speaker < kLocalSpeakers; ++speaker) {
         const std::size_t row = static_cast<std::size_t>(chunk * kLocalSpeakers + speaker) * kDim;
         std::fill_n(batch.embeddings.begin() + static_cast<std::ptrdiff_t>(row), kDim,
@@ -49,12 +50,13 @@ class GatherEmbedder final : public PairEmbedder {
         targets_.push_back(row);
       }
     }
-    runner_.run(batch.strip.all_log_mel(), lists_,
-                [&](std::size_t item, std::span<const float> values) {
-                  std::copy(values.begin(), values.end(),
-                            batch.embeddings.begin() + static_cast<std::ptrdiff_t>(targets_[item]));
-                },
-                batch.stop);
+    runner_.run(
+        batch.strip.all_log_mel(), lists_,
+        [&](std::size_t item, std::span<const float> values) {
+          std::copy(values.begin(), values.end(),
+                    batch.embeddings.begin() + static_cast<std::ptrdiff_t>(targets_[item]));
+        },
+        batch.stop);
   }
 
   std::vector<float> embed_pieces(std::span<const float> rows,

@@ -20,7 +20,7 @@ struct PairBatch {
   int first_chunk = 0;
   int chunks = 0;
   int step_seconds = 1;
-  bool last = false;  // the recording ends with this batch
+  bool last = false;                       // the recording ends with this batch
   std::span<const std::uint8_t> activity;  // [all chunks so far, 589]
   std::span<float> embeddings;             // [all chunks so far, 3, D]; the embedder fills rows
   std::stop_token stop;

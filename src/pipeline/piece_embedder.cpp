@@ -31,7 +31,8 @@ std::vector<float> PieceEmbedder::run(GatherRunner& runner, std::span<const floa
     std::size_t next = first;
     for (; next < pieces.size(); ++next) {
       const auto [start, count] = pieces[next];
-      if (count > kRowsPerWindow || (start + count) * kBands > static_cast<std::int64_t>(rows.size()))
+      if (count > kRowsPerWindow ||
+          (start + count) * kBands > static_cast<std::int64_t>(rows.size()))
         base::fail(ErrorCode::kInternal, "turn check: piece of rows {}..{} is out of bounds", start,
                    start + count);
       if (used + count > kStagingRows) break;
@@ -42,12 +43,13 @@ std::vector<float> PieceEmbedder::run(GatherRunner& runner, std::span<const floa
       std::iota(lists.back().begin(), lists.back().end(), static_cast<std::int32_t>(used));
       used += count;
     }
-    runner.run({staging_.get(), 0, 0, used}, lists,
-               [&](std::size_t item, std::span<const float> values) {
-                 std::copy(values.begin(), values.end(),
-                           result.begin() + static_cast<std::ptrdiff_t>((first + item) * kDim));
-               },
-               stop);
+    runner.run(
+        {staging_.get(), 0, 0, used}, lists,
+        [&](std::size_t item, std::span<const float> values) {
+          std::copy(values.begin(), values.end(),
+                    result.begin() + static_cast<std::ptrdiff_t>((first + item) * kDim));
+        },
+        stop);
     first = next;
   }
   return result;

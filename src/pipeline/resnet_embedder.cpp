@@ -103,8 +103,7 @@ class ResnetEmbedder final : public PairEmbedder {
 
 }  // namespace
 
-std::unique_ptr<PairEmbedder> make_resnet_embedder(backend::Backend& backend,
-                                                   backend::Queue& queue,
+std::unique_ptr<PairEmbedder> make_resnet_embedder(backend::Backend& backend, backend::Queue& queue,
                                                    const model::Weights& weights, int windows,
                                                    Precision precision) {
   return std::make_unique<ResnetEmbedder>(backend, queue, weights, windows, precision);

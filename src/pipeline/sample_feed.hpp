@@ -17,7 +17,7 @@ class SampleFeed {
 
   /// Copies the next samples; fewer than asked for only at the end.
   std::size_t take(std::span<float> out);
-  bool exhausted();                                  // reads ahead if it must
+  bool exhausted();  // reads ahead if it must
   std::int64_t taken() const noexcept { return taken_; }
   const std::vector<std::int64_t>& bad_samples() const noexcept { return bad_; }
   /// Number of bad samples, also those beyond the remembered positions.

@@ -98,8 +98,8 @@ void Session::process(NetworkResult& result, const SampleFeed& feed, int windows
       const std::int64_t end = last ? rows : rows / kMelPerSecond * kMelPerSecond;
       if (end > kept) {
         result.log_mel.resize(static_cast<std::size_t>(end * kBands));
-        strip_.read_log_mel(kept, std::span(result.log_mel)
-                                      .subspan(static_cast<std::size_t>(kept * kBands)));
+        strip_.read_log_mel(
+            kept, std::span(result.log_mel).subspan(static_cast<std::size_t>(kept * kBands)));
       }
     }
   }
@@ -107,10 +107,10 @@ void Session::process(NetworkResult& result, const SampleFeed& feed, int windows
   result.activity.resize(static_cast<std::size_t>(result.chunks) * kFramesPerChunk);
   {
     const Stopwatch watch(timings.segmentation);
-    segmenter_.run(strip_, first_chunk * step, step, windows,
-                   std::span(result.activity)
-                       .subspan(static_cast<std::size_t>(first_chunk) * kFramesPerChunk),
-                   control.stop);
+    segmenter_.run(
+        strip_, first_chunk * step, step, windows,
+        std::span(result.activity).subspan(static_cast<std::size_t>(first_chunk) * kFramesPerChunk),
+        control.stop);
   }
   if (silence_bad_windows) {
     for (int chunk = first_chunk; chunk < result.chunks; ++chunk)

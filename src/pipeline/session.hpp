@@ -19,19 +19,19 @@
 namespace diarist::pipeline {
 
 struct SessionOptions {
-  int windows = 8;        // per batch
+  int windows = 8;  // per batch
   int step_seconds = 1;
   Precision precision = Precision::kExact;
 };
 
 /// What the networks say about a recording.
 struct NetworkResult {
-  std::int64_t samples = 0;             // decoded, at 16 kHz
-  std::int64_t bad_samples = 0;         // NaN or infinite, read as zero
-  int chunks = 0;                       // C
-  std::vector<std::uint8_t> activity;   // [C, 589] bits
-  std::vector<float> embeddings;        // [C, 3, D]
-  std::vector<float> log_mel;           // [rows, 80] when the preset checks turns, else empty
+  std::int64_t samples = 0;            // decoded, at 16 kHz
+  std::int64_t bad_samples = 0;        // NaN or infinite, read as zero
+  int chunks = 0;                      // C
+  std::vector<std::uint8_t> activity;  // [C, 589] bits
+  std::vector<float> embeddings;       // [C, 3, D]
+  std::vector<float> log_mel;          // [rows, 80] when the preset checks turns, else empty
 };
 
 /// All buffers are allocated at construction; memory does not grow with the recording except for

@@ -26,7 +26,8 @@ Strip::Strip(backend::Backend& backend, backend::Queue& queue, const model::Grap
   raw_ = allocate(capacity_seconds_ * kRawPerSecond * kBands);
   log_mel_ = allocate(capacity_seconds_ * kMelPerSecond * kBands);
   raw_program_ = backend.compile(raw, {.max_items = seconds, .max_length = kSecond + kRawTail});
-  log_mel_program_ = backend.compile(log_mel, {.max_items = seconds, .max_length = kSecond + kMelTail});
+  log_mel_program_ =
+      backend.compile(log_mel, {.max_items = seconds, .max_length = kSecond + kMelTail});
 }
 
 void Strip::restart() { begin_second_ = end_ = computed_second_ = 0; }
@@ -75,8 +76,8 @@ void Strip::run(backend::Program& program, std::int64_t from, std::int64_t to, s
   backend::Run run;
   run.items = static_cast<int>(to - from);
   run.inputs = {samples(from * kSecond, kSecond)};
-  run.outputs = {{&target, (from - begin_second_) * rows_per_second * kBands,
-                  rows_per_second * kBands, 0}};
+  run.outputs = {
+      {&target, (from - begin_second_) * rows_per_second * kBands, rows_per_second * kBands, 0}};
   run.lengths = lengths;
   run.stop = stop;
   program.run(queue_, run);

@@ -32,7 +32,8 @@ ProgramResult run_command(const std::vector<std::string>& command,
   const std::string out = (folder.path() / "out").string();
   const std::string err = (folder.path() / "err").string();
   std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -50,7 +51,8 @@ ProgramResult run_command(const std::vector<std::string>& command,
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT, 0600);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), envp.data());
+  const int failed =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
     throw std::runtime_error("can't start " + command[0] + ": " + std::strerror(failed));

@@ -37,12 +37,12 @@ class TempFolder {
 }  // namespace diarist::test
 
 /// Skips the test (fails with DIARIST_REQUIRE_SHARED=1) when a path is missing.
-#define DIARIST_NEED(path)                                                            \
-  do {                                                                                \
-    const std::filesystem::path diarist_need_path = (path);                           \
-    if (diarist_need_path.empty() || !std::filesystem::exists(diarist_need_path)) {   \
-      if (diarist::test::require_shared())                                            \
+#define DIARIST_NEED(path)                                                                \
+  do {                                                                                    \
+    const std::filesystem::path diarist_need_path = (path);                               \
+    if (diarist_need_path.empty() || !std::filesystem::exists(diarist_need_path)) {       \
+      if (diarist::test::require_shared())                                                \
         FAIL() << "DIARIST_REQUIRE_SHARED=1, but " << diarist_need_path << " is missing"; \
-      GTEST_SKIP() << "needs " << diarist_need_path << ", which is not here";         \
-    }                                                                                 \
+      GTEST_SKIP() << "needs " << diarist_need_path << ", which is not here";             \
+    }                                                                                     \
   } while (false)

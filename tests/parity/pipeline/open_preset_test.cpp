@@ -15,7 +15,10 @@ const char* const kConversations[] = {"dev1", "dev2", "dev3", "dev4", "dev5", "d
 std::filesystem::path expected(const std::string& name) {
   const bool conversation = name.rfind("dev", 0) == 0;
   const bool human = name.rfind("trn", 0) == 0 || name.rfind("tst", 0) == 0;
-  return data("open_preset/" + std::string(conversation ? "conversations/" : human ? "human/" : "") +
+  return data("open_preset/" +
+              std::string(conversation ? "conversations/"
+                          : human      ? "human/"
+                                       : "") +
               name + ".rttm");
 }
 
@@ -47,9 +50,9 @@ double conversations_der(const std::string& preset, int& wrong_counts) {
   Score total;
   wrong_counts = 0;
   for (const char* name : kConversations) {
-    const Diarization result =
-        diarizer(preset).run(recording(name), RunOptions{.reference = true});
-    const Score score = test::score_against(result, data("conversations/" + std::string(name) + ".rttm"));
+    const Diarization result = diarizer(preset).run(recording(name), RunOptions{.reference = true});
+    const Score score =
+        test::score_against(result, data("conversations/" + std::string(name) + ".rttm"));
     std::printf("[          ] %s %s DER %.2f %%, %d of %d speakers\n", preset.c_str(), name,
                 100 * score.der(), score.hypothesis_speakers, score.reference_speakers);
     total.total += score.total;

@@ -52,9 +52,8 @@ TEST_P(Oracle, EqualsTheReferenceRun) {
   DIARIST_NEED(folder);
   DIARIST_NEED(test::recording(GetParam()));
   DIARIST_NEED(test::standin_weights());
-  const DiarizerOptions engine{.preset = "community-1",
-                               .models = test::standin_models(),
-                               .allow_unknown_weights = true};
+  const DiarizerOptions engine{
+      .preset = "community-1", .models = test::standin_models(), .allow_unknown_weights = true};
   const Diarizer diarizer(engine);
   RunOptions options{.reference = true, .keep_stages = true};
   const Diarization result = diarizer.run(test::recording(GetParam()), options);
@@ -69,7 +68,8 @@ TEST_P(Oracle, EqualsTheReferenceRun) {
   ASSERT_EQ(result.stages->embeddings.size(), embeddings.size());
   double worst = 1;
   for (std::size_t row = 0; row < embeddings.size(); row += kDim)
-    worst = std::min(worst, cosine(result.stages->embeddings.data() + row, embeddings.data() + row));
+    worst =
+        std::min(worst, cosine(result.stages->embeddings.data() + row, embeddings.data() + row));
   std::printf("[          ] %s: %d differing cells, worst cosine 1 - %.1e\n", GetParam().c_str(),
               cells, 1 - worst);
   EXPECT_GE(worst, 0.99999);

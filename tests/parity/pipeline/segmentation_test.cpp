@@ -14,8 +14,8 @@ TEST_P(CapturedSegmentation, DiffersInAtMostOneCell) {
   DIARIST_NEED(test::models_folder() / "open");
   DIARIST_NEED(capture);
   static const Diarizer diarizer({.preset = "open-lite", .models = test::models_folder()});
-  const Diarization result = diarizer.run(test::recording(GetParam()),
-                                          RunOptions{.reference = true, .keep_stages = true});
+  const Diarization result =
+      diarizer.run(test::recording(GetParam()), RunOptions{.reference = true, .keep_stages = true});
   const StageResults captured =
       load_stages(capture / "segmentations.npz", capture / "raw_embeddings.npz");
   ASSERT_EQ(result.stages->chunks, captured.chunks);

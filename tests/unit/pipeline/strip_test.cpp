@@ -16,7 +16,8 @@ std::vector<float> tones(std::int64_t samples) {
   std::vector<float> result(static_cast<std::size_t>(samples));
   for (std::size_t i = 0; i < result.size(); ++i) {
     const double t = static_cast<double>(i) / 16000.0;
-    result[i] = static_cast<float>(0.3 * std::sin(700 * t * (1 + 0.1 * t)) + 0.1 * std::sin(9000 * t));
+    result[i] =
+        static_cast<float>(0.3 * std::sin(700 * t * (1 + 0.1 * t)) + 0.1 * std::sin(9000 * t));
   }
   return result;
 }
@@ -69,8 +70,8 @@ TEST_P(StripTest, RowsDoNotDependOnHowTheRecordingIsCut) {
   for (const std::int64_t first : {std::int64_t{0}, std::int64_t{2}, std::int64_t{5}}) {
     strip.drop_before(first * kSecond);
     const std::int64_t end = std::min((first + 12) * kSecond, seconds * kSecond);
-    strip.append(std::span<const float>(samples)
-                     .subspan(static_cast<std::size_t>(given), static_cast<std::size_t>(end - given)));
+    strip.append(std::span<const float>(samples).subspan(static_cast<std::size_t>(given),
+                                                         static_cast<std::size_t>(end - given)));
     given = end;
     strip.compute({});
     EXPECT_EQ(strip.log_mel_rows(), (end / kSecond - first) * 100 - 2);
