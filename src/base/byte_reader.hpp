@@ -41,6 +41,8 @@ class ByteReader {
   std::size_t remaining() const noexcept { return bytes_.size() - position_; }
   bool at_end() const noexcept { return position_ == bytes_.size(); }
   std::string_view source() const noexcept { return source_; }
+  /// Everything, read or not.
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
   std::span<const std::byte> take(std::uint64_t count, std::string_view what) {
     if (count > remaining()) {
