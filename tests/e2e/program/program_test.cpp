@@ -1,0 +1,211 @@
+// The program as a user runs it: good input, bad input, exit codes, what goes where.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/odd_audio.hpp"
+#include "support/program.hpp"
+#include "support/support.hpp"
+
+namespace diarist::test {
+namespace {
+
+std::filesystem::path sample() { return sample_folder() / "sample.wav"; }
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Program, WithoutArgumentsTellsItsVerbs) {
+  const ProgramResult result = run_program({});
+  EXPECT_EQ(result.exit_code, 2);
+  const ProgramResult help = run_program({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* verb : {"run", "cluster", "models", "score", "info"})
+    EXPECT_NE(help.out.find(verb), std::string::npos) << verb;
+}
+
+TEST(Program, WrongUsageIsTwo) {
+  EXPECT_EQ(run_program({"run"}).exit_code, 2);
+  EXPECT_EQ(run_program({"run", "--precision", "sloppy", "a.wav"}).exit_code, 2);
+  EXPECT_EQ(run_program({"run", "--threads", "-1", "a.wav"}).exit_code, 2);
+  EXPECT_EQ(run_program({"dance"}).exit_code, 2);
+}
+
+TEST(Program, MissingModelsAreThreeAndTellTheCure) {
+  const TempFolder empty;
+  const ProgramResult result = run_program({"run", "--models", empty.path().string(), "a.wav"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_NE(result.err.find("diarist models pull open"), std::string::npos) << result.err;
+  EXPECT_EQ(lines(result.err), 1U) << result.err;
+  EXPECT_TRUE(result.out.empty());
+}
+
+TEST(Program, InfoNamesPresetsDevicesAndInstructionSets) {
+  const ProgramResult result = run_program({"info"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* word : {"open-lite", "community-1", "pyannote-3.1", "cpu", "libsndfile"})
+    EXPECT_NE(result.out.find(word), std::string::npos) << word << "\n" << result.out;
+}
+
+class ProgramRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    DIARIST_NEED(models_folder() / "open");
+    DIARIST_NEED(sample());
+  }
+  TempFolder folder_;
+};
+
+TEST_F(ProgramRun, OneFilePrintsRttm) {
+  const ProgramResult result = run_program({"run", "--preset", "open-lite", sample().string()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.err.empty()) << result.err;
+  EXPECT_EQ(result.out.rfind("SPEAKER sample 1 ", 0), 0U);
+  EXPECT_GE(lines(result.out), 10U);
+}
+
+TEST_F(ProgramRun, JsonCarriesBothKindsOfTurns) {
+  const ProgramResult result =
+      run_program({"run", "--preset", "open-lite", "--format", "json", sample().string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json.at("uri"), "sample");
+  EXPECT_EQ(json.at("turns").size(),
+            lines(run_program({"run", "--preset", "open-lite", sample().string()}).out));
+  EXPECT_EQ(json.at("exclusive_turns").size(),
+            lines(run_program({"run", "--preset", "open-lite", "--exclusive", sample().string()}).out));
+  EXPECT_EQ(json.at("speakers").size(), 2U);
+  EXPECT_EQ(json.at("settings").at("preset"), "open-lite");
+}
+
+TEST_F(ProgramRun, StagesFeedClusterAndGiveTheSameTurns) {
+  const std::string stages = (folder_.path() / "stages").string();
+  const ProgramResult result = run_program({"run", "--preset", "open-lite", "--reference",
+                                            "--save-stages", stages, sample().string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const ProgramResult again = run_program(
+      {"cluster", "--preset", "open-lite", "--reference", "--segmentations",
+       stages + "/segmentations.npy", "--embeddings", stages + "/embeddings.npy", "--uri", "sample"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.out, result.out);  // the turn check moves nothing in this recording
+  const ProgramResult one = run_program(
+      {"cluster", "--preset", "open-lite", "--num-speakers", "1", "--segmentations",
+       stages + "/segmentations.npy", "--embeddings", stages + "/embeddings.npy", "--uri", "sample"});
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(one.out.find("SPEAKER_01"), std::string::npos);
+}
+
+TEST_F(ProgramRun, BadFilesDoNotCostTheOthersTheirResult) {
+  const std::vector<OddAudio> odd = write_odd_audio(folder_.path());
+  ASSERT_FALSE(odd.empty());
+  const std::string out = (folder_.path() / "out").string();
+  std::vector<std::string> arguments = {"run", "--preset", "open-lite", "--out", out};
+  bool any_bad = false;
+  for (const OddAudio& audio : odd) {
+    arguments.push_back(audio.file.string());
+    any_bad = any_bad || !audio.readable;
+  }
+  const std::filesystem::path copy = folder_.path() / "last in line.wav";
+  std::filesystem::copy_file(sample(), copy);
+  arguments.push_back(copy.string());
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, any_bad ? 1 : 0) << result.err;
+  for (const OddAudio& audio : odd) {
+    const std::filesystem::path rttm =
+        std::filesystem::path(out) / (audio.file.stem().string() + ".rttm");
+    EXPECT_EQ(std::filesystem::exists(rttm), audio.readable) << audio.file;
+    // One line per unreadable file, naming it.
+    const bool named = result.err.find(audio.file.filename().string()) != std::string::npos;
+    if (!audio.readable) EXPECT_TRUE(named) << audio.file << "\n" << result.err;
+    if (audio.silent && std::filesystem::exists(rttm)) EXPECT_EQ(read(rttm), "") << audio.file;
+  }
+  const std::string last = read(std::filesystem::path(out) / "last in line.rttm");
+  EXPECT_GE(lines(last), 10U);
+  EXPECT_EQ(last.rfind("SPEAKER last%20in%20line 1 ", 0), 0U) << last;
+}
+
+TEST_F(ProgramRun, TurnsStayInsideTheRecording) {
+  for (const double seconds : {9.9, 9.999, 10.0, 10.001, 10.1, 11.0}) {
+    const std::filesystem::path file = folder_.path() / "cut.wav";
+    write_cut(sample(), file, static_cast<std::int64_t>(seconds * 16000));
+    const ProgramResult result =
+        run_program({"run", "--preset", "open-lite", "--format", "json", file.string()});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = nlohmann::json::parse(result.out);
+    double before = 0;
+    EXPECT_GE(json.at("turns").size(), 3U) << seconds;
+    for (const nlohmann::json& turn : json.at("turns")) {
+      EXPECT_LT(turn.at("start").get<double>(), turn.at("end").get<double>());
+      EXPECT_LE(turn.at("end").get<double>(), seconds + 1e-9);
+      EXPECT_GE(turn.at("start").get<double>(), before);
+      before = turn.at("start").get<double>();
+    }
+  }
+}
+
+TEST_F(ProgramRun, FilesWithOneStemDoNotCollide) {
+  std::filesystem::create_directories(folder_.path() / "other");
+  std::filesystem::copy_file(sample(), folder_.path() / "1505728826.11848331.wav");
+  std::filesystem::copy_file(sample(), folder_.path() / "other" / "1505728826.11848331.wav");
+  const std::string out = (folder_.path() / "out").string();
+  const ProgramResult result =
+      run_program({"run", "--preset", "open-lite", "--out", out,
+                   (folder_.path() / "1505728826.11848331.wav").string(),
+                   (folder_.path() / "other" / "1505728826.11848331.wav").string()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(out)) {
+    ++files;
+    EXPECT_EQ(entry.path().extension(), ".rttm");
+    EXPECT_NE(read(entry.path()).find("1505728826.11848331"), std::string::npos);
+  }
+  EXPECT_EQ(files, 2U);
+}
+
+TEST_F(ProgramRun, HintsThatContradictAreWrongUsage) {
+  for (const std::vector<std::string>& hints : std::vector<std::vector<std::string>>{
+           {"--num-speakers", "0"}, {"--min-speakers", "-2"}, {"--min-speakers", "3", "--max-speakers", "2"},
+           {"--num-speakers", "4", "--max-speakers", "2"}}) {
+    std::vector<std::string> arguments = {"run", "--preset", "open-lite", sample().string()};
+    arguments.insert(arguments.end(), hints.begin(), hints.end());
+    const ProgramResult result = run_program(arguments);
+    EXPECT_EQ(result.exit_code, 2) << hints[0] << " " << hints[1] << ": " << result.err;
+    EXPECT_EQ(lines(result.err), 1U) << result.err;
+  }
+}
+
+TEST_F(ProgramRun, ForcedInstructionSetsAgree) {
+  const ProgramResult best = run_program({"run", "--preset", "open-lite", sample().string()});
+  const ProgramResult unknown =
+      run_program({"run", "--cpu-target", "Z80", "--preset", "open-lite", sample().string()});
+  EXPECT_EQ(unknown.exit_code, 2) << unknown.err;
+  const ProgramResult plain =
+      run_program({"run", "--cpu-target", "SSE2", "--preset", "open-lite", sample().string()});
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.out, best.out);
+}
+
+TEST_F(ProgramRun, BrokenPipeEndsQuietlyAndFullDiskDoesNot) {
+  const std::string command = program().string() + " run --preset open-lite " + sample().string();
+  const std::map<std::string, std::string> models = {{"DIARIST_MODELS", models_folder().string()}};
+  const ProgramResult pipe = run_command({"sh", "-c", command + " | true"}, models);
+  EXPECT_EQ(pipe.err, "");
+  const ProgramResult full = run_command({"sh", "-c", command + " > /dev/full"}, models);
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(lines(full.err), 1U) << full.err;
+}
+
+}  // namespace
+}  // namespace diarist::test
