@@ -1,7 +1,6 @@
 #include "model/known_weights.hpp"
 
 #include <array>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -11,7 +10,7 @@ namespace diarist::model {
 namespace {
 
 constexpr const char* kSegmentationSource = "pyannote/segmentation-3.0";
-constexpr const char* kCamplusSource = "3D-Speaker CAM++ zh_en_16k-common_advanced";
+constexpr const char* kCampplusSource = "3D-Speaker CAM++ zh_en_16k-common_advanced";
 constexpr const char* kPldaSource = "pyannote/speaker-diarization-community-1";
 constexpr const char* kStandinSource = "diarist's stand-in for tests";
 
@@ -23,7 +22,7 @@ constexpr std::array kKnownFiles = {
     KnownFile{"da85c29829d4002daedd676e012936488234d9255e65e86dfab9bec6b1729298", "pyannet",
               kSegmentationSource, "MIT", Trust::kKnownHash},
     KnownFile{"92f29b94e6948786a26778c9e302525d185bb08c8b9f5252ed98776902840199", "campplus",
-              kCamplusSource, "Apache-2.0", Trust::kKnownHash},
+              kCampplusSource, "Apache-2.0", Trust::kKnownHash},
     KnownFile{"9b77bcd840692710dd3496f62ecfeed8d8e5f002fd991b785079b244eab7d255", "plda",
               kPldaSource, "CC-BY-4.0", Trust::kKnownHash},
     KnownFile{"325f1ce8e48f7e55e9c8aa47e05d2766b7c48c4b25b8de8dd751e7a4cc5fbe8f", "plda",
@@ -41,6 +40,11 @@ constexpr std::array kKnownFiles = {
               kPldaSource, "CC-BY-4.0", Trust::kKnownHash},
     KnownFile{"d7128c9ed2f28a9781971805131129f077c04f948e2df12e52dcdb99f2b4e5f5", "plda",
               kPldaSource, "CC-BY-4.0", Trust::kKnownHash},
+    // What diarist makes of the two networks above.
+    KnownFile{"f06de51c0f9623b24ab30f844fff365f5e30fcfa267c2992997ef9da4dfcf48d", "pyannet",
+              kSegmentationSource, "MIT", Trust::kKnownHash},
+    KnownFile{"95be7893193661900acb1b3991005a34681b8ac05c6cedf70815c092808ee7d5", "campplus",
+              kCampplusSource, "Apache-2.0", Trust::kKnownHash},
     // Test weights.
     KnownFile{"4b344bdf66726219c8baebae70460f910513b4dbda3b40f892d2de0418c359a2",
               "wespeaker-resnet34", kStandinSource, "test weights", Trust::kTestWeights},
