@@ -27,7 +27,7 @@ enum class Method {
 struct Settings {
   Method method = Method::kVbxPlda;
   SpeakerHints hints;
-  bool reference = false;         // requested numbers as the reference treats them
+  bool reference = false;            // requested numbers as the reference treats them
   std::shared_ptr<const Plda> plda;  // kVbxPlda only
 };
 
@@ -39,10 +39,10 @@ struct Input {
 };
 
 struct Result {
-  std::vector<std::int32_t> hard;      // [C, 3]; -2 = unassigned or inactive
-  std::vector<double> centroids;       // [K, D]; a row of NaN when there was nothing to train on
-  int clusters = 0;                    // K
-  int max_count = 0;                   // cap of the frame count; 0 = none
+  std::vector<std::int32_t> hard;  // [C, 3]; -2 = unassigned or inactive
+  std::vector<double> centroids;   // [K, D]; a row of NaN when there was nothing to train on
+  int clusters = 0;                // K
+  int max_count = 0;               // cap of the frame count; 0 = none
   std::vector<std::string> warnings;
   // Intermediates for parity tests and --save-stages.
   std::vector<std::int32_t> train_chunk, train_speaker;  // [T]
@@ -56,6 +56,7 @@ struct Result {
 
 /// \param pool threads for the pairwise distances; null: none. Never changes the result.
 /// \throws Error kInvalidArgument for contradicting hints.
-Result assign_speakers(const Input& input, const Settings& settings, base::TaskPool* pool = nullptr);
+Result assign_speakers(const Input& input, const Settings& settings,
+                       base::TaskPool* pool = nullptr);
 
 }  // namespace diarist::cluster

@@ -13,6 +13,10 @@ namespace diarist::timeline {
 /// \param activity [C, 589].
 std::vector<std::uint8_t> count_speakers(const Grid& grid, std::span<const std::uint8_t> activity);
 
+/// Caps the counts at `most` >= 0: the largest requested number of speakers, or 1 for exclusive
+/// turns.
+void cap_counts(std::span<std::uint8_t> counts, int most);
+
 /// Binary matrix [frames, columns] of who speaks, one byte each.
 struct FrameMatrix {
   int frames = 0;

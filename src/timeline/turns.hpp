@@ -1,5 +1,6 @@
 #pragma once
-// Runs of set frames become turns with names (pipeline.md 12, 13; diarist's own rules: last section).
+// Runs of set frames become turns with names (pipeline.md 12, 13; diarist's own rules: last
+// section).
 
 #include <string>
 #include <vector>
@@ -21,10 +22,10 @@ std::vector<Segment> segments_of(const FrameMatrix& matrix, double min_duration_
 
 /// Turns and names of a recording.
 struct NamedTurns {
-  std::vector<Turn> turns;             // Turn::speaker indexes columns/names
+  std::vector<Turn> turns;  // Turn::speaker indexes columns/names
   std::vector<Turn> exclusive_turns;
-  std::vector<int> columns;            // column of every named speaker
-  std::vector<std::string> names;      // "SPEAKER_00", ...
+  std::vector<int> columns;        // column of every named speaker
+  std::vector<std::string> names;  // "SPEAKER_00", ...
 };
 
 /// Reference naming: columns sorted as text (pipeline.md 13).

@@ -1,0 +1,15 @@
+#pragma once
+// k-means for a requested number of speakers (pipeline.md 11), draw for draw as the reference.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace diarist::cluster {
+
+/// Labels [T] of k clusters; the same rows always give the same labels (seed 42, three runs).
+/// \param rows [T, dim] unit rows in f32; 1 <= k <= T.
+std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k);
+
+}  // namespace diarist::cluster

@@ -1,0 +1,30 @@
+#pragma once
+// Which (window, speaker) pairs the clustering learns from (pipeline.md 6).
+
+#include <cstdint>
+#include <vector>
+
+#include "cluster/speakers.hpp"
+
+namespace diarist::cluster {
+
+inline constexpr int kFrames = 589;
+inline constexpr int kLocalSpeakers = 3;
+
+/// True when the local speaker is set in any frame of the window.
+bool pair_is_active(const Input& input, int chunk, int speaker);
+
+/// True when the pair's embedding has no NaN.
+bool has_vector(const Input& input, int chunk, int speaker);
+
+/// Pairs with at least a fifth of the window's frames to themselves and a usable embedding, by
+/// window, then speaker.
+struct Training {
+  std::vector<std::int32_t> chunk, speaker;  // [T]
+  std::vector<float> rows;                   // [T, D]
+  int unusable = 0;                          // long enough, but the embedding is zero or infinite
+  std::size_t count() const noexcept { return chunk.size(); }
+};
+Training training_pairs(const Input& input);
+
+}  // namespace diarist::cluster

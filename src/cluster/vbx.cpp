@@ -1,0 +1,117 @@
+#include "cluster/vbx.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/error.hpp"
+#include "cluster/matrix.hpp"
+#include "cluster/parallel.hpp"
+
+namespace diarist::cluster {
+namespace {
+
+constexpr std::size_t kRowBlock = 64;
+
+// Softmax of smoothing * one-hot(label).
+std::vector<double> smoothed_labels(std::span<const std::int32_t> labels, std::size_t speakers,
+                                    double smoothing) {
+  const double other = std::exp(-smoothing);
+  const double total = 1.0 + static_cast<double>(speakers - 1) * other;
+  std::vector<double> gamma(labels.size() * speakers, other / total);
+  for (std::size_t t = 0; t < labels.size(); ++t)
+    gamma[t * speakers + static_cast<std::size_t>(labels[t])] = 1.0 / total;
+  return gamma;
+}
+
+std::vector<double> column_sums(const std::vector<double>& gamma, std::size_t speakers) {
+  std::vector<double> sums(speakers, 0.0);
+  for (std::size_t start = 0; start < gamma.size(); start += speakers)
+    for (std::size_t s = 0; s < speakers; ++s) sums[s] += gamma[start + s];
+  return sums;
+}
+
+}  // namespace
+
+VbxResult vbx(std::span<const double> features, std::span<const double> phi,
+              std::span<const std::int32_t> labels, const VbxSettings& settings,
+              base::TaskPool* pool) {
+  const std::size_t rows = labels.size();
+  const std::size_t dim = phi.size();
+  if (rows == 0 || features.size() != rows * dim)
+    base::fail(ErrorCode::kInternal, "VBx with {} feature values for {} rows of {}",
+               features.size(), rows, dim);
+  const std::size_t speakers =
+      static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1;
+  const double ratio = settings.fa / settings.fb;
+
+  // rho = x * sqrt(phi); the constant of a row is the log density up to the speaker's part.
+  std::vector<double> rho(rows * dim), constant(rows);
+  for (std::size_t t = 0; t < rows; ++t) {
+    double square = 0;
+    for (std::size_t d = 0; d < dim; ++d) {
+      const double x = features[t * dim + d];
+      square += x * x;
+      rho[t * dim + d] = x * std::sqrt(phi[d]);
+    }
+    constant[t] =
+        -0.5 * (square + static_cast<double>(dim) * std::log(2.0 * std::numbers::pi));
+  }
+
+  VbxResult result;
+  result.speakers = speakers;
+  result.responsibilities = smoothed_labels(labels, speakers, settings.initial_smoothing);
+  result.priors.assign(speakers, 1.0 / static_cast<double>(speakers));
+  std::vector<double>& gamma = result.responsibilities;
+  std::vector<double> alpha(speakers * dim), alpha_transposed(dim * speakers);
+  std::vector<double> speaker_term(speakers), log_prior(speakers), row_evidence(rows);
+  std::vector<double> log_p(rows * speakers);
+
+  for (int iteration = 0; iteration < settings.max_iterations; ++iteration) {
+    const std::vector<double> weights = column_sums(gamma, speakers);
+    multiply({gamma.data(), 1, speakers}, rho.data(), alpha.data(), speakers, rows, dim, pool);
+    double speaker_bound = 0;
+    for (std::size_t s = 0; s < speakers; ++s) {
+      double term = 0;
+      for (std::size_t d = 0; d < dim; ++d) {
+        const double inverse = 1.0 / (1.0 + ratio * weights[s] * phi[d]);
+        const double mean = ratio * inverse * alpha[s * dim + d];
+        alpha[s * dim + d] = mean;
+        alpha_transposed[d * speakers + s] = mean;
+        term += (inverse + mean * mean) * phi[d];
+        speaker_bound += std::log(inverse) - inverse - mean * mean + 1.0;
+      }
+      speaker_term[s] = 0.5 * term;
+      log_prior[s] = std::log(result.priors[s] + 1e-8);
+    }
+    multiply({rho.data(), dim, 1}, alpha_transposed.data(), log_p.data(), rows, dim, speakers,
+             pool);
+    parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+      const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
+      for (std::size_t t = block * kRowBlock; t < last; ++t) {
+        double* p = &log_p[t * speakers];
+        for (std::size_t s = 0; s < speakers; ++s)
+          p[s] = settings.fa * (p[s] - speaker_term[s] + constant[t]) + log_prior[s];
+        const double most = *std::max_element(p, p + speakers);
+        double sum = 0;
+        for (std::size_t s = 0; s < speakers; ++s) sum += std::exp(p[s] - most);
+        const double evidence = most + std::log(sum);
+        for (std::size_t s = 0; s < speakers; ++s)
+          gamma[t * speakers + s] = std::exp(p[s] - evidence);
+        row_evidence[t] = evidence;
+      }
+    });
+    result.priors = column_sums(gamma, speakers);
+    double total = 0;
+    for (const double prior : result.priors) total += prior;
+    for (double& prior : result.priors) prior /= total;
+    double elbo = 0;
+    for (const double evidence : row_evidence) elbo += evidence;
+    elbo += settings.fb * 0.5 * speaker_bound;
+    result.elbo.push_back(elbo);
+    if (iteration > 0 && elbo - result.elbo[result.elbo.size() - 2] < settings.epsilon) break;
+  }
+  return result;
+}
+
+}  // namespace diarist::cluster

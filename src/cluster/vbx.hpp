@@ -1,0 +1,37 @@
+#pragma once
+// Variational Bayes clustering of voice prints with a speaker-level Gaussian prior (pipeline.md 8).
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace diarist::base {
+class TaskPool;
+}
+
+namespace diarist::cluster {
+
+struct VbxSettings {
+  double fa = 0.07;             // weight of the observations
+  double fb = 0.8;              // weight of the speaker priors
+  int max_iterations = 20;
+  double epsilon = 1e-4;        // least gain of the lower bound for another iteration
+  double initial_smoothing = 7.0;
+};
+
+struct VbxResult {
+  std::size_t speakers = 0;              // S: columns, those of the initial labels
+  std::vector<double> responsibilities;  // [T, S], rows sum to 1
+  std::vector<double> priors;            // [S]
+  std::vector<double> elbo;              // lower bound after every iteration
+};
+
+/// \param features [T, D] with within-class covariance 1.
+/// \param phi [D] between-class variances.
+/// \param labels [T] initial clusters, 0 .. S-1.
+VbxResult vbx(std::span<const double> features, std::span<const double> phi,
+              std::span<const std::int32_t> labels, const VbxSettings& settings,
+              base::TaskPool* pool);
+
+}  // namespace diarist::cluster
