@@ -12,6 +12,7 @@
 #include "backend/registry.hpp"
 #include "base/error.hpp"
 #include "base/run_control.hpp"
+#include "cluster/hints.hpp"
 #include "diarist/models.hpp"
 #include "model/bundle.hpp"
 #include "pipeline/finish.hpp"
