@@ -1,0 +1,159 @@
+// Register tiles of kRows rows x 1 or 2 vectors of columns. For every k: load the weights of the
+// block (one or two vectors), broadcast one number per row, multiply and add. Weights of a block
+// are read from front to back; rows of A are read with the caller's stride, so a map or a matrix is
+// used where it lies. Edges: fewer rows have tiles of their own, columns beyond the end have zero
+// weights and are not stored.
+
+#include "backend/cpu/kernels/gemm.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/kernels/gemm.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "backend/cpu/kernels/dispatch.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace diarist::backend::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+
+// Accumulators + weights + one broadcast fill the register file: 32 registers of AVX-512 and
+// 64-bit Arm, 16 elsewhere.
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+constexpr int kRows = 14;
+#elif HWY_ARCH_ARM_A64
+constexpr int kRows = 12;
+#else
+constexpr int kRows = 6;
+#endif
+
+HWY_INLINE V activate(V x, model::Activation activation) {
+  const D d;
+  const V zero = hn::Zero(d);
+  if (activation == model::Activation::kRelu) return hn::Max(x, zero);
+  if (activation == model::Activation::kLeakyRelu) {
+    return hn::IfThenElse(hn::Ge(x, zero), x, hn::Mul(x, hn::Set(d, 0.01F)));
+  }
+  return x;
+}
+
+/// One tile of M rows x N vectors. `row` and `column` are its place in the output.
+template <int M, int N>
+void tile(const Gemm& g, const float* block, std::int64_t row, int column) {
+  const D d;
+  constexpr int kWidth = N * kLanes;
+  V sum[M][N];
+#pragma GCC unroll 16
+  for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n) sum[m][n] = hn::LoadU(d, g.bias + column + n * kLanes);
+  }
+  const std::int64_t stride = g.a_stride;
+  for (int t = 0; t < g.taps; ++t) {
+    const int place = g.tap != nullptr ? g.tap[t] : t;
+    const float* w = block + static_cast<std::int64_t>(place) * g.depth * kWidth;
+    // A pointer for every third row: with the stride in a register that reaches all rows.
+    constexpr int kGroups = (M + 2) / 3;
+    const float* a[kGroups];
+#pragma GCC unroll 8
+    for (int i = 0; i < kGroups; ++i) a[i] = g.a[t] + (row + 3 * i) * stride;
+    for (int k = 0; k < g.depth; ++k) {
+      V weight[N];
+#pragma GCC unroll 2
+      for (int n = 0; n < N; ++n) weight[n] = hn::LoadU(d, w + n * kLanes);
+#pragma GCC unroll 16
+      for (int m = 0; m < M; ++m) {
+        const V x = hn::Set(d, a[m / 3][(m % 3) * stride]);
+#pragma GCC unroll 2
+        for (int n = 0; n < N; ++n) sum[m][n] = hn::MulAdd(x, weight[n], sum[m][n]);
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < kGroups; ++i) ++a[i];
+      w += kWidth;
+    }
+  }
+  const int valid = g.columns - column;
+#pragma GCC unroll 16
+  for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 2
+    for (int n = 0; n < N; ++n) {
+      const int at = n * kLanes;
+      if (at >= valid) continue;
+      const bool whole = at + kLanes <= valid;
+      const std::int64_t place = column + at;
+      V y = sum[m][n];
+      float edge[kLanes];
+      const auto load = [&](const float* from) HWY_ATTR {
+        if (whole) return hn::LoadU(d, from);
+        for (int i = 0; i < kLanes; ++i) edge[i] = at + i < valid ? from[i] : 0.0F;
+        return hn::LoadU(d, edge);
+      };
+      if (g.add != nullptr) y = hn::Add(y, load(g.add + (row + m) * g.add_stride + place));
+      y = activate(y, g.activation);
+      if (g.scale != nullptr) y = hn::Mul(y, load(g.scale + place));
+      float* to = g.out + (row + m) * g.out_stride + place;
+      if (whole) {
+        hn::StoreU(y, d, to);
+      } else {
+        hn::StoreU(y, d, edge);
+        for (int i = 0; at + i < valid; ++i) to[i] = edge[i];
+      }
+    }
+  }
+}
+
+using Tile = void (*)(const Gemm&, const float*, std::int64_t, int);
+
+template <int N, int... M>
+constexpr std::array<Tile, sizeof...(M)> tiles(std::integer_sequence<int, M...>) {
+  return {&tile<M + 1, N>...};
+}
+
+void run(const Gemm& g) {
+  static constexpr auto kOne = tiles<1>(std::make_integer_sequence<int, kRows>());
+  static constexpr auto kTwo = tiles<2>(std::make_integer_sequence<int, kRows>());
+  constexpr int kBlock = 2 * kLanes;
+  const int blocks = (g.columns + kBlock - 1) / kBlock;
+  const int last = g.last_block < 0 ? blocks : g.last_block;
+  for (int b = g.first_block; b < last; ++b) {
+    const int column = b * kBlock;
+    const auto& table = g.columns - column <= kLanes ? kOne : kTwo;
+    const float* weights = g.weights + static_cast<std::int64_t>(column) * g.all_taps * g.depth;
+    for (std::int64_t row = 0; row < g.rows; row += kRows) {
+      const auto rows = static_cast<std::size_t>(std::min<std::int64_t>(kRows, g.rows - row));
+      table[rows - 1](g, weights, row, column);
+    }
+  }
+}
+
+const GemmKernels* gemm_table() {
+  static constexpr GemmKernels kTable{&run, kLanes, 2 * kLanes, kRows};
+  return &kTable;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace diarist::backend::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace diarist::backend::cpu {
+
+HWY_EXPORT(gemm_table);
+
+const GemmKernels& gemm_kernels(std::int64_t target) {
+  return *DIARIST_CPU_DISPATCH(gemm_table, target);
+}
+
+}  // namespace diarist::backend::cpu
+#endif

@@ -1,0 +1,63 @@
+#include "backend/cpu/packed_weights.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace diarist::backend::cpu {
+namespace {
+
+template <typename T>
+Aligned<T> allocate(std::int64_t count) {
+  const auto size = static_cast<std::size_t>(std::max<std::int64_t>(count, 1));
+  auto memory = hwy::AllocateAligned<T>(size);
+  if (!memory) {
+    base::fail(ErrorCode::kOutOfMemory,
+               "no memory for {} MB of CPU workspace or weights: use a smaller batch or fewer "
+               "threads",
+               size * sizeof(T) / 1000000 + 1);
+  }
+  return memory;
+}
+
+}  // namespace
+
+Aligned<float> allocate_floats(std::int64_t count) { return allocate<float>(count); }
+Aligned<double> allocate_doubles(std::int64_t count) { return allocate<double>(count); }
+
+PackedWeights::PackedWeights(const GemmKernels& kernels, int columns, int taps, int depth,
+                             const std::function<float(int, int, int)>& weight,
+                             const std::function<float(int)>& bias)
+    : columns_(columns),
+      taps_(taps),
+      depth_(depth),
+      blocks_((columns + kernels.block - 1) / kernels.block) {
+  const int lanes = kernels.lanes;
+  const int padded = (columns + lanes - 1) / lanes * lanes;
+  floats_ = static_cast<std::int64_t>(padded) * taps * depth;
+  weights_ = allocate_floats(floats_);
+  bias_ = allocate_floats(static_cast<std::int64_t>(blocks_) * kernels.block);
+  for (int c = 0; c < blocks_ * kernels.block; ++c) bias_[c] = c < columns ? bias(c) : 0.0F;
+  float* to = weights_.get();
+  for (int first = 0; first < columns; first += kernels.block) {
+    const int width = std::min(kernels.block, padded - first);
+    for (int tap = 0; tap < taps; ++tap) {
+      for (int k = 0; k < depth; ++k) {
+        for (int c = first; c < first + width; ++c) *to++ = c < columns ? weight(c, tap, k) : 0.0F;
+      }
+    }
+  }
+}
+
+Gemm PackedWeights::gemm() const {
+  Gemm gemm;
+  gemm.weights = weights_.get();
+  gemm.bias = bias_.get();
+  gemm.columns = columns_;
+  gemm.depth = depth_;
+  gemm.all_taps = taps_;
+  gemm.taps = taps_;
+  return gemm;
+}
+
+}  // namespace diarist::backend::cpu

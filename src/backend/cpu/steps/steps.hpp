@@ -1,0 +1,31 @@
+#pragma once
+// One function per block that turns it into a step. Each lives in the file named after its theme.
+
+#include "backend/cpu/step.hpp"
+
+namespace diarist::backend::cpu {
+
+std::unique_ptr<Step> step_of(const model::LogMel& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::SincConvolution& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::SincPool& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::Conv1d& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::Stem& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::Conv2d& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::MapToRows& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::Dense& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::LogSoftmax& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::PowersetDecision& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::DenseTdnnBlock& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::GatherRows& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::MaskedStatsHead& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::StatsHead& block, const NodeShapes& shapes);
+
+std::unique_ptr<TileStep> tile_step_of(const model::BiLstm& block, const NodeShapes& shapes);
+
+/// "gemm 14x32": the register tile in rows and columns.
+std::string gemm_name(std::int64_t target);
+/// Rows between packed rows of `columns` numbers: a multiple of a cache line that is not a multiple
+/// of 1 KB, since rows 4 KB apart would fight for the same lines of the first-level cache.
+std::int64_t packed_stride(std::int64_t columns);
+
+}  // namespace diarist::backend::cpu
