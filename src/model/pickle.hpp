@@ -3,7 +3,7 @@
 //
 // torch stores a state dict as a pickle. A pickle is a program: its GLOBAL and REDUCE opcodes name
 // functions and call them. Here a name stays a name, and a call is carried out only for the few
-// functions in Machine::call of pickle.cpp, which build tensors, parameters and ordered
+// functions in PickleMachine::call, which build tensors, parameters and ordered
 // dictionaries out of values. Every other class or call becomes an inert Kind::kObject.
 
 #include <cstddef>
