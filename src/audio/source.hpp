@@ -36,6 +36,12 @@ class Source {
 std::unique_ptr<Source> open_file(const std::filesystem::path& file,
                                   const SourceOptions& options = {});
 
+class Bytes;
+
+/// Decodes from bytes already at hand, as open_file() does. \throws Error kBadFile, kUnsupported.
+std::unique_ptr<Source> open_encoded(std::unique_ptr<Bytes> bytes,
+                                     const SourceOptions& options = {});
+
 /// Reads from memory; the samples must outlive the source.
 std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions& options = {});
 
