@@ -1,0 +1,37 @@
+#include "backend/reference/host_memory.hpp"
+
+#include <cstring>
+
+#include "base/error.hpp"
+
+namespace diarist::backend::reference {
+namespace {
+
+std::byte* address(Buffer& buffer, std::size_t offset, std::size_t bytes) {
+  if (offset > buffer.bytes() || bytes > buffer.bytes() - offset) {
+    base::fail(ErrorCode::kInternal, "bytes {} to {} are outside of a buffer of {} bytes", offset,
+               offset + bytes, buffer.bytes());
+  }
+  return static_cast<std::byte*>(buffer.host()) + offset;
+}
+
+}  // namespace
+
+void HostQueue::upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) {
+  std::byte* to = address(target, offset, source.size());
+  if (!source.empty()) std::memcpy(to, source.data(), source.size());
+}
+
+void HostQueue::download(const Buffer& source, std::size_t offset, std::span<std::byte> target) {
+  // host() gives a writable address and is therefore not const; this only reads from it.
+  const std::byte* from = address(const_cast<Buffer&>(source), offset, target.size());
+  if (!target.empty()) std::memcpy(target.data(), from, target.size());
+}
+
+void HostQueue::move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) {
+  std::byte* target = address(buffer, to, bytes);
+  const std::byte* source = address(buffer, from, bytes);
+  if (bytes > 0) std::memmove(target, source, bytes);
+}
+
+}  // namespace diarist::backend::reference

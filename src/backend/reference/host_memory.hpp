@@ -1,0 +1,29 @@
+#pragma once
+// Buffers in host memory and the queue that works on them at once.
+
+#include <vector>
+
+#include "backend/backend.hpp"
+
+namespace diarist::backend::reference {
+
+class HostBuffer final : public Buffer {
+ public:
+  explicit HostBuffer(std::size_t bytes) : storage_(bytes) {}
+  std::size_t bytes() const noexcept override { return storage_.size(); }
+  void* host() noexcept override { return storage_.data(); }
+
+ private:
+  std::vector<std::byte> storage_;
+};
+
+/// Every call is complete when it returns. \throws Error kInternal for ranges outside of a buffer.
+class HostQueue final : public Queue {
+ public:
+  void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) override;
+  void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
+  void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override;
+  void wait() override {}
+};
+
+}  // namespace diarist::backend::reference

@@ -1,0 +1,112 @@
+// The schema is described in docs/json.md; a change of meaning raises kSchemaVersion.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+
+#include "diarist/formats.hpp"
+#include "output/json_text.hpp"
+#include "output/number_text.hpp"
+#include "output/speaker_name.hpp"
+
+namespace diarist {
+namespace {
+
+using output::json_string;
+using output::milliseconds_text;
+
+constexpr int kSchemaVersion = 1;
+
+std::string turns_json(const Diarization& result, const std::vector<Turn>& turns) {
+  std::vector<std::string> lines;
+  for (const Turn& turn : turns) {
+    const output::PrintedTurn printed = output::printed_turn(result, turn);
+    lines.push_back(fmt::format(R"({{"start": {}, "end": {}, "speaker": {}}})",
+                                milliseconds_text(printed.start), milliseconds_text(printed.end),
+                                json_string(output::speaker_name(result, turn))));
+  }
+  return output::json_list(lines, 2);
+}
+
+std::string speakers_json(const Diarization& result) {
+  std::vector<int> turns(result.speakers.size(), 0);
+  for (const Turn& turn : result.turns) ++turns[static_cast<std::size_t>(turn.speaker)];
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < result.speakers.size(); ++i) {
+    lines.push_back(fmt::format(
+        R"({{"name": {}, "seconds": {}, "turns": {}}})", json_string(result.speakers[i].name),
+        output::json_three_decimals(result.speakers[i].speech_seconds), turns[i]));
+  }
+  return output::json_list(lines, 2);
+}
+
+std::string strings_json(const std::vector<std::string>& texts, int indent) {
+  std::vector<std::string> lines;
+  for (const std::string& text : texts) lines.push_back(json_string(text));
+  return output::json_list(lines, indent);
+}
+
+// A number of speakers that was not given is null.
+std::string hint_json(int number) { return number > 0 ? fmt::format("{}", number) : "null"; }
+
+std::string settings_json(const EffectiveSettings& settings) {
+  return fmt::format(R"({{
+    "preset": {},
+    "device": {},
+    "kernels": {},
+    "precision": {},
+    "reference": {},
+    "step_seconds": {},
+    "num_speakers": {},
+    "min_speakers": {},
+    "max_speakers": {},
+    "models": {}
+  }})",
+                     json_string(settings.preset), json_string(settings.device),
+                     json_string(settings.kernels), json_string(settings.precision),
+                     settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
+                     hint_json(settings.min_speakers), hint_json(settings.max_speakers),
+                     strings_json(settings.models, 4));
+}
+
+std::string timings_json(const Diarization& result) {
+  const StageTimings& t = result.timings;
+  std::string text = fmt::format(R"({{"threads": {})", result.settings.threads);
+  const std::pair<const char*, double> stages[] = {
+      {"decode", t.decode},       {"features", t.features},     {"segmentation", t.segmentation},
+      {"embedding", t.embedding}, {"clustering", t.clustering}, {"total", t.total}};
+  for (const auto& [name, seconds] : stages) {
+    text += fmt::format(R"(, "{}": {})", name, output::json_three_decimals(seconds));
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+std::string to_json(const Diarization& result) {
+  // Checked first: the counts of turns per speaker rely on it.
+  for (const auto* turns : {&result.turns, &result.exclusive_turns}) {
+    for (const Turn& turn : *turns) output::speaker_name(result, turn);
+  }
+  return fmt::format(R"({{
+  "format": "diarist.diarization",
+  "version": {},
+  "engine": "{}",
+  "uri": {},
+  "duration": {},
+  "turns": {},
+  "exclusive_turns": {},
+  "speakers": {},
+  "settings": {},
+  "warnings": {},
+  "timings": {}
+}}
+)",
+                     kSchemaVersion, DIARIST_VERSION, json_string(result.uri),
+                     output::json_number(result.duration), turns_json(result, result.turns),
+                     turns_json(result, result.exclusive_turns), speakers_json(result),
+                     settings_json(result.settings), strings_json(result.warnings, 2),
+                     timings_json(result));
+}
+
+}  // namespace diarist

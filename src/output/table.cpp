@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "diarist/formats.hpp"
+#include "output/activity_picture.hpp"
+#include "output/number_text.hpp"
+#include "output/speaker_name.hpp"
+#include "output/terminal_text.hpp"
+
+namespace diarist {
+namespace {
+
+constexpr int kLeastColumns = 40;
+
+std::string clock_of(double seconds) {
+  return output::clock_text(output::rounded_milliseconds(seconds));
+}
+
+std::string counted(std::size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string headline(const Diarization& result, int columns, bool ascii) {
+  std::string facts = counted(result.speakers.size(), "speaker", "speakers") + ", " +
+                      counted(result.turns.size(), "turn", "turns");
+  if (result.duration > 0) facts = clock_of(result.duration) + ", " + facts;
+  if (!result.settings.preset.empty()) facts += ", preset " + result.settings.preset;
+  const std::string uri = output::shown(result.uri, columns, ascii);
+  if (uri.empty()) return facts + "\n";
+  const bool fits = output::text_width(uri) + 2 + output::text_width(facts) <= columns;
+  return uri + (fits ? ": " : "\n") + facts + "\n";
+}
+
+// Columns: start, end, length, speaker; the name is last, so that it may be cut.
+std::string turn_lines(const Diarization& result, int columns, bool ascii) {
+  int width = output::text_width("length");
+  std::vector<std::array<std::string, 3>> times;
+  for (const Turn& turn : result.turns) {
+    const output::PrintedTurn printed = output::printed_turn(result, turn);
+    times.push_back({output::clock_text(printed.start), output::clock_text(printed.end),
+                     output::clock_text(printed.end - printed.start)});
+    for (const std::string& time : times.back()) width = std::max(width, output::text_width(time));
+  }
+  const int name_width = columns - 3 * (width + 2);
+  const auto line = [&](const std::string& start, const std::string& end, const std::string& length,
+                        const std::string& name) {
+    return output::pad_left(start, width) + "  " + output::pad_left(end, width) + "  " +
+           output::pad_left(length, width) + "  " + name + "\n";
+  };
+  std::string text = line("start", "end", "length", "speaker");
+  for (std::size_t i = 0; i < result.turns.size(); ++i) {
+    text += line(times[i][0], times[i][1], times[i][2],
+                 output::shown(output::speaker_name(result, result.turns[i]),
+                               std::max(name_width, 1), ascii));
+  }
+  return text;
+}
+
+// Columns: speech, share of the recording, turns, speaker.
+std::string total_lines(const Diarization& result, int columns, bool ascii) {
+  std::vector<int> turns(result.speakers.size(), 0);
+  for (const Turn& turn : result.turns) ++turns[static_cast<std::size_t>(turn.speaker)];
+  const double seconds = output::seconds_shown(result);
+  int width = output::text_width("speech");
+  for (const Speaker& speaker : result.speakers) {
+    width = std::max(width, output::text_width(clock_of(speaker.speech_seconds)));
+  }
+  std::string text = output::pad_left("speech", width) + "    share  turns  speaker\n";
+  for (std::size_t i = 0; i < result.speakers.size(); ++i) {
+    const Speaker& speaker = result.speakers[i];
+    const double share = seconds > 0 ? 100 * speaker.speech_seconds / seconds : 0;
+    text += fmt::format("{}  {:5.1f} %  {:5}  {}\n",
+                        output::pad_left(clock_of(speaker.speech_seconds), width), share, turns[i],
+                        output::shown(speaker.name, std::max(columns - width - 18, 1), ascii));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_table(const Diarization& result, int columns, bool ascii) {
+  columns = std::max(columns, kLeastColumns);
+  std::string text = headline(result, columns, ascii);
+  if (result.turns.empty()) return text + "No speech found.\n";
+  return text + "\n" + turn_lines(result, columns, ascii) + "\n" +
+         total_lines(result, columns, ascii) + "\n" +
+         output::activity_picture(result, columns, ascii);
+}
+
+}  // namespace diarist
