@@ -37,9 +37,9 @@ class TempFolder {
 }  // namespace diarist::test
 
 /// Skips the test (fails with DIARIST_REQUIRE_SHARED=1) when a path is missing.
-#define DIARIST_NEED(path)                                                                \
+#define DIARIST_NEED(needed)                                                              \
   do {                                                                                    \
-    const std::filesystem::path diarist_need_path = (path);                               \
+    const std::filesystem::path diarist_need_path = (needed);                             \
     if (diarist_need_path.empty() || !std::filesystem::exists(diarist_need_path)) {       \
       if (diarist::test::require_shared())                                                \
         FAIL() << "DIARIST_REQUIRE_SHARED=1, but " << diarist_need_path << " is missing"; \
