@@ -26,9 +26,7 @@ class CondensedDistances {
   /// Indexed by the other row: row(i)[j] for j > i only.
   double* row(std::size_t i) noexcept { return values_.get() + offsets_[i]; }
 
-  double& between(std::size_t i, std::size_t j) noexcept {
-    return i < j ? row(i)[j] : row(j)[i];
-  }
+  double& between(std::size_t i, std::size_t j) noexcept { return i < j ? row(i)[j] : row(j)[i]; }
 
  private:
   std::size_t count_;

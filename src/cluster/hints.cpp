@@ -45,4 +45,10 @@ CountRange range_of(const SpeakerHints& hints) {
   return range;
 }
 
+std::optional<std::string> unmet_minimum(const SpeakerHints& hints, int speakers) {
+  const int low = range_of(hints).low;
+  if (low < 2 || speakers >= low) return std::nullopt;
+  return fmt::format("at least {} speakers asked for, {} found", low, speakers);
+}
+
 }  // namespace diarist::cluster

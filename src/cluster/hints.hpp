@@ -1,6 +1,9 @@
 #pragma once
 // Requested numbers of speakers, checked and filled in (pipeline.md 11 and last section).
 
+#include <optional>
+#include <string>
+
 #include "cluster/agglomerative.hpp"
 #include "diarist/options.hpp"
 
@@ -15,5 +18,9 @@ void check_hints(const SpeakerHints& hints, bool reference);
 
 /// The range of checked hints.
 CountRange range_of(const SpeakerHints& hints);
+
+/// A warning when a result has fewer speakers than were asked for, else nothing. For results
+/// without the reference's rules; clusters may lose all their frames after they were assigned.
+std::optional<std::string> unmet_minimum(const SpeakerHints& hints, int speakers);
 
 }  // namespace diarist::cluster

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "cluster/matrix.hpp"
 #include "cluster/random_state.hpp"
 
 namespace diarist::cluster {
@@ -19,14 +20,28 @@ constexpr std::uint32_t kSeed = 42;
 // Rows [n, dim] with their column means removed, and what does not change between runs.
 struct Data {
   std::vector<float> values;
+  std::vector<double> wide;    // the same numbers in f64
+  std::vector<double> square;  // [n] squared norms
   std::size_t n = 0;
   std::size_t dim = 0;
   float tolerance = 0;
+  base::TaskPool* pool = nullptr;
   const float* row(std::size_t i) const { return values.data() + i * dim; }
 };
 
-Data centred(std::span<const float> rows, std::size_t dim) {
-  Data data{{rows.begin(), rows.end()}, rows.size() / dim, dim, 0};
+// Plain sums in f64, in the order of multiply(): equal rows are at distance 0 exactly.
+double square_of(const float* row, std::size_t dim) {
+  double sum = 0;
+  for (std::size_t d = 0; d < dim; ++d) sum += double{row[d]} * double{row[d]};
+  return sum;
+}
+
+Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool) {
+  Data data;
+  data.values.assign(rows.begin(), rows.end());
+  data.n = rows.size() / dim;
+  data.dim = dim;
+  data.pool = pool;
   const float count = static_cast<float>(data.n);
   std::vector<float> mean(dim, 0.0F), variance(dim, 0.0F);
   for (std::size_t i = 0; i < data.n; ++i)
@@ -41,48 +56,71 @@ Data centred(std::span<const float> rows, std::size_t dim) {
   float sum = 0;
   for (const float value : variance) sum += value / count;
   data.tolerance = static_cast<float>(sum / static_cast<float>(dim) * kRelativeTolerance);
+  data.wide.assign(data.values.begin(), data.values.end());
+  for (std::size_t i = 0; i < data.n; ++i) data.square.push_back(square_of(data.row(i), dim));
   return data;
 }
 
-double dot(const float* a, const float* b, std::size_t dim) {
-  double sum = 0;
-  for (std::size_t d = 0; d < dim; ++d) sum += double{a[d]} * double{b[d]};
-  return sum;
+// Dot products of all rows with `count` others [count, dim]: [n, count], in f64.
+std::vector<double> dot_products(const Data& data, std::span<const float> others) {
+  const std::size_t count = others.size() / data.dim;
+  std::vector<double> transposed(others.size());
+  for (std::size_t c = 0; c < count; ++c)
+    for (std::size_t d = 0; d < data.dim; ++d) transposed[d * count + c] = others[c * data.dim + d];
+  std::vector<double> dots(data.n * count);
+  multiply({data.wide.data(), data.dim, 1}, transposed.data(), dots.data(), data.n, data.dim, count,
+           data.pool);
+  return dots;
 }
 
-// |a|^2 - 2ab + |b|^2 in f64, clipped at 0, stored as f32.
-float squared_distance(const float* a, const float* b, std::size_t dim) {
-  const double value = dot(a, a, dim) - 2 * dot(a, b, dim) + dot(b, b, dim);
-  return static_cast<float>(std::max(value, 0.0));
-}
-
+// The reference adds these in f32 in an order of its own; the rounded f64 sum is as near as can be.
 float sum_of(const std::vector<float>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0F);
+  return static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0));
 }
 
 std::vector<double> running_sums(const std::vector<float>& values) {
   std::vector<double> sums;
+  sums.reserve(values.size());
   double total = 0;
   for (const float value : values) sums.push_back(total += value);
   return sums;
 }
 
-// k-means++: every further centre is the best of 2 + floor(ln k) trials.
-std::vector<float> first_centres(const Data& data, int k, RandomState& random) {
-  const int trials = 2 + static_cast<int>(std::log(k));
-  // One weighted draw over equal weights: right-sided search in the normalised running sum.
+// Squared distances of all rows to some of them, [count][n]: |a|^2 - 2ab + |b|^2 in f64, clipped at
+// 0, stored as f32.
+std::vector<std::vector<float>> squared_distances(const Data& data,
+                                                  const std::vector<std::size_t>& chosen) {
+  std::vector<float> others;
+  for (const std::size_t row : chosen)
+    others.insert(others.end(), data.row(row), data.row(row) + data.dim);
+  const std::vector<double> dots = dot_products(data, others);
+  std::vector<std::vector<float>> distances(chosen.size(), std::vector<float>(data.n));
+  for (std::size_t c = 0; c < chosen.size(); ++c)
+    for (std::size_t i = 0; i < data.n; ++i) {
+      const double value =
+          data.square[chosen[c]] - 2 * dots[i * chosen.size() + c] + data.square[i];
+      distances[c][i] = static_cast<float>(std::max(value, 0.0));
+    }
+  return distances;
+}
+
+// One weighted draw over equal weights: right-sided search in the normalised running sum.
+std::size_t draw_row(const Data& data, RandomState& random) {
   std::vector<double> cumulative =
       running_sums(std::vector<float>(data.n, 1.0F / static_cast<float>(data.n)));
   const double last = cumulative.back();
   for (double& value : cumulative) value /= last;
-  const std::size_t first = static_cast<std::size_t>(
-      std::upper_bound(cumulative.begin(), cumulative.end(), random.next()) - cumulative.begin());
-  std::vector<float> centres(data.row(first), data.row(first) + data.dim);
-  std::vector<float> closest(data.n);
-  for (std::size_t i = 0; i < data.n; ++i)
-    closest[i] = squared_distance(data.row(first), data.row(i), data.dim);
+  const auto it = std::upper_bound(cumulative.begin(), cumulative.end(), random.next());
+  return std::min(static_cast<std::size_t>(it - cumulative.begin()), data.n - 1);
+}
+
+// k-means++: every further centre is the best of 2 + floor(ln k) trials.
+std::vector<float> first_centres(const Data& data, int k, RandomState& random) {
+  const int trials = 2 + static_cast<int>(std::log(k));
+  std::vector<std::size_t> centres = {draw_row(data, random)};
+  std::vector<float> closest = squared_distances(data, centres)[0];
   float potential = sum_of(closest);
-  for (int c = 1; c < k; ++c) {
+  while (centres.size() < static_cast<std::size_t>(k)) {
     const std::vector<double> sums = running_sums(closest);
     std::vector<std::size_t> candidates;
     for (int t = 0; t < trials; ++t) {
@@ -90,45 +128,42 @@ std::vector<float> first_centres(const Data& data, int k, RandomState& random) {
       const auto it = std::lower_bound(sums.begin(), sums.end(), target);
       candidates.push_back(std::min(static_cast<std::size_t>(it - sums.begin()), data.n - 1));
     }
-    std::vector<float> best_closest;
-    float best_potential = 0;
+    std::vector<std::vector<float>> distances = squared_distances(data, candidates);
     std::size_t best = 0;
-    for (const std::size_t candidate : candidates) {
-      std::vector<float> trial(data.n);
+    float best_potential = 0;
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
       for (std::size_t i = 0; i < data.n; ++i)
-        trial[i] =
-            std::min(closest[i], squared_distance(data.row(candidate), data.row(i), data.dim));
-      const float trial_potential = sum_of(trial);
-      if (!best_closest.empty() && !(trial_potential < best_potential)) continue;
-      best_closest = std::move(trial);
+        distances[c][i] = std::min(closest[i], distances[c][i]);
+      const float trial_potential = sum_of(distances[c]);
+      if (c > 0 && !(trial_potential < best_potential)) continue;
+      best = c;
       best_potential = trial_potential;
-      best = candidate;
     }
-    closest = std::move(best_closest);
+    closest = std::move(distances[best]);
     potential = best_potential;
-    centres.insert(centres.end(), data.row(best), data.row(best) + data.dim);
+    centres.push_back(candidates[best]);
   }
-  return centres;
+  std::vector<float> values;
+  for (const std::size_t row : centres)
+    values.insert(values.end(), data.row(row), data.row(row) + data.dim);
+  return values;
 }
 
 // First minimum of |c|^2 - 2xc.
 std::vector<std::int32_t> nearest(const Data& data, const std::vector<float>& centres, int k) {
-  std::vector<float> square(static_cast<std::size_t>(k));
-  const auto centre = [&](int c) {
-    return centres.data() + static_cast<std::size_t>(c) * data.dim;
-  };
-  for (int c = 0; c < k; ++c)
-    square[static_cast<std::size_t>(c)] = static_cast<float>(dot(centre(c), centre(c), data.dim));
+  const std::size_t count = static_cast<std::size_t>(k);
+  std::vector<float> square(count);
+  for (std::size_t c = 0; c < count; ++c)
+    square[c] = static_cast<float>(square_of(centres.data() + c * data.dim, data.dim));
+  const std::vector<double> dots = dot_products(data, centres);
   std::vector<std::int32_t> labels(data.n);
   for (std::size_t i = 0; i < data.n; ++i) {
     float best = std::numeric_limits<float>::infinity();
-    for (int c = 0; c < k; ++c) {
-      const float value = square[static_cast<std::size_t>(c)] -
-                          2.0F * static_cast<float>(dot(data.row(i), centre(c), data.dim));
-      if (value < best) {
-        best = value;
-        labels[i] = c;
-      }
+    for (std::size_t c = 0; c < count; ++c) {
+      const float value = square[c] - 2.0F * static_cast<float>(dots[i * count + c]);
+      if (!(value < best)) continue;
+      best = value;
+      labels[i] = static_cast<std::int32_t>(c);
     }
   }
   return labels;
@@ -163,9 +198,12 @@ std::vector<float> means(const Data& data, const std::vector<float>& centres,
     std::iota(far.begin(), far.end(), std::size_t{0});
     std::vector<double> error(data.n);
     for (std::size_t i = 0; i < data.n; ++i) error[i] = squared_error(data, centres, labels, i);
-    std::stable_sort(far.begin(), far.end(),
-                     [&](std::size_t a, std::size_t b) { return error[a] > error[b]; });
-    for (std::size_t e = 0; e < empty.size(); ++e) {
+    // Of equally far points the last one goes first.
+    std::sort(far.begin(), far.end(), [&](std::size_t a, std::size_t b) {
+      return error[a] != error[b] ? error[a] > error[b] : a > b;
+    });
+    // With fewer different points than clusters there is nothing to move.
+    for (std::size_t e = 0; e < empty.size() && error[far[0]] > 0; ++e) {
       const std::size_t point = far[e];
       const std::size_t old = static_cast<std::size_t>(labels[point]);
       for (std::size_t d = 0; d < data.dim; ++d) {
@@ -220,8 +258,9 @@ bool same_partition(const std::vector<std::int32_t>& a, const std::vector<std::i
 
 }  // namespace
 
-std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k) {
-  const Data data = centred(rows, dim);
+std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k,
+                                 base::TaskPool* pool) {
+  const Data data = centred(rows, dim, pool);
   RandomState random(kSeed);
   Outcome best;
   for (int run = 0; run < kRuns; ++run) {

@@ -6,10 +6,17 @@
 #include <span>
 #include <vector>
 
+namespace diarist::base {
+class TaskPool;
+}
+
 namespace diarist::cluster {
 
 /// Labels [T] of k clusters; the same rows always give the same labels (seed 42, three runs).
+/// With fewer than k different rows some labels stay unused.
 /// \param rows [T, dim] unit rows in f32; 1 <= k <= T.
-std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k);
+/// \param pool may be null; never changes the result.
+std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k,
+                                 base::TaskPool* pool = nullptr);
 
 }  // namespace diarist::cluster

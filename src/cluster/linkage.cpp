@@ -74,8 +74,9 @@ class RowHeap {
   std::size_t size_ = 0;
 };
 
-// Clusters are named by a row of theirs; merging x and y (x < y) leaves y. For every row the nearest
-// higher row is remembered; the remembered distance is a lower bound that may be out of date.
+// Clusters are named by a row of theirs; merging x and y (x < y) leaves y. For every row the
+// nearest higher row is remembered; the remembered distance is a lower bound that may be out of
+// date.
 class Linkage {
  public:
   explicit Linkage(CondensedDistances& distances)
@@ -150,8 +151,7 @@ class Linkage {
       double& to_y = distances_.between(z, y);
       const double to_x = distances_.between(z, x);
       // Rounding may push the square of a distance of zero below zero.
-      const double square =
-          (((size_x * to_x * to_x) + (size_y * to_y * to_y)) - shrink) / total;
+      const double square = (((size_x * to_x * to_x) + (size_y * to_y * to_y)) - shrink) / total;
       to_y = std::sqrt(std::max(square, 0.0));
       if (z < x && neighbour_[z] == x) neighbour_[z] = y;
       if (z < y && to_y < bound_[z]) {

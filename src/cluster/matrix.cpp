@@ -41,8 +41,8 @@ void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::s
       const std::size_t length = std::min(kInner, inner - k0);
       // Both panels are packed, padded with zeros to whole tiles; padding is never stored.
       for (std::size_t row = first_row; row < first_row + kRowBlock; ++row) {
-        double* out =
-            &a_panel[(row - first_row) / kTileRows * kTileRows * kInner + (row - first_row) % kTileRows];
+        double* out = &a_panel[(row - first_row) / kTileRows * kTileRows * kInner +
+                               (row - first_row) % kTileRows];
         for (std::size_t k = 0; k < length; ++k)
           out[k * kTileRows] =
               row < last_row ? a.data[row * a.row_stride + (k0 + k) * a.column_stride] : 0.0;

@@ -15,7 +15,8 @@ struct Plda {
   /// \throws Error kBadModel.
   void check_and_sort();
 
-  /// embeddings [T, 256] -> features [T, 128]; `whitened` [T, 128] is the step before ("post_xvec").
+  /// embeddings [T, 256] -> features [T, 128]; `whitened` [T, 128] is the step before
+  /// ("post_xvec").
   void features(std::span<const float> embeddings, std::vector<double>& whitened,
                 std::vector<double>& features) const;
 };

@@ -20,8 +20,8 @@ float pairwise_squares(const float* x, std::size_t n) {
     for (std::size_t j = 0; j < 8; ++j) sums[j] = x[j] * x[j];
     for (i = 8; i + 8 <= n; i += 8)
       for (std::size_t j = 0; j < 8; ++j) sums[j] += x[i + j] * x[i + j];
-    total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-            ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    total =
+        ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
   }
   for (; i < n; ++i) total += x[i] * x[i];
   return total;
@@ -29,7 +29,9 @@ float pairwise_squares(const float* x, std::size_t n) {
 
 }  // namespace
 
-float sum_of_squares(std::span<const float> row) { return pairwise_squares(row.data(), row.size()); }
+float sum_of_squares(std::span<const float> row) {
+  return pairwise_squares(row.data(), row.size());
+}
 
 std::vector<float> unit_rows(std::span<const float> rows, std::size_t dim) {
   std::vector<float> unit(rows.size());
@@ -68,8 +70,8 @@ int renumber(std::vector<std::int32_t>& labels) {
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   for (std::int32_t& label : labels)
-    label = static_cast<std::int32_t>(std::lower_bound(used.begin(), used.end(), label) -
-                                      used.begin());
+    label =
+        static_cast<std::int32_t>(std::lower_bound(used.begin(), used.end(), label) - used.begin());
   return static_cast<int>(used.size());
 }
 

@@ -45,7 +45,10 @@ Training training_pairs(const Input& input) {
     for (int speaker = 0; speaker < kLocalSpeakers; ++speaker) {
       const auto alone = std::count(window.begin(), window.end(), bit_of(speaker));
       if (static_cast<double>(alone) < kLeastShare * kFrames) continue;
-      if (!has_vector(input, chunk, speaker)) continue;
+      if (!has_vector(input, chunk, speaker)) {
+        ++training.missing;
+        continue;
+      }
       const std::span<const float> vector = vector_of(input, chunk, speaker);
       const float square = sum_of_squares(vector);
       if (!std::isfinite(square) || square == 0.0F) {

@@ -23,6 +23,7 @@ struct Training {
   std::vector<std::int32_t> chunk, speaker;  // [T]
   std::vector<float> rows;                   // [T, D]
   int unusable = 0;                          // long enough, but the embedding is zero or infinite
+  int missing = 0;                           // long enough, but the embedding has a NaN
   std::size_t count() const noexcept { return chunk.size(); }
 };
 Training training_pairs(const Input& input);

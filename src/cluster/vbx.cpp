@@ -54,8 +54,7 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
       square += x * x;
       rho[t * dim + d] = x * std::sqrt(phi[d]);
     }
-    constant[t] =
-        -0.5 * (square + static_cast<double>(dim) * std::log(2.0 * std::numbers::pi));
+    constant[t] = -0.5 * (square + static_cast<double>(dim) * std::log(2.0 * std::numbers::pi));
   }
 
   VbxResult result;

@@ -13,10 +13,10 @@ class TaskPool;
 namespace diarist::cluster {
 
 struct VbxSettings {
-  double fa = 0.07;             // weight of the observations
-  double fb = 0.8;              // weight of the speaker priors
+  double fa = 0.07;  // weight of the observations
+  double fb = 0.8;   // weight of the speaker priors
   int max_iterations = 20;
-  double epsilon = 1e-4;        // least gain of the lower bound for another iteration
+  double epsilon = 1e-4;  // least gain of the lower bound for another iteration
   double initial_smoothing = 7.0;
 };
 
