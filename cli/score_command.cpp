@@ -20,13 +20,12 @@ struct ScoreArguments {
 };
 
 constexpr const char* kConventions =
-    "The diarization error rate (DER) is missed speech, false alarm and confusion as a share of "
-    "the "
-    "reference speech, under the best one-to-one pairing of speakers; the Jaccard error rate (JER) "
-    "weighs every reference speaker alike. Overlap is scored unless --skip-overlap is given.\n"
-    "The collar is in seconds on EACH side of every reference boundary, as in NIST's md-eval; "
+    "The diarization error rate (DER) is missed speech, false alarm and confusion as a share\n"
+    "of the reference speech, under the best one-to-one pairing of speakers; the Jaccard error\n"
+    "rate (JER) weighs every reference speaker alike. Overlap is scored.\n"
+    "Collar: seconds on EACH side of every reference boundary, as in NIST's md-eval;\n"
     "pyannote.metrics' collar is the full width, twice this number.\n"
-    "There is no UEM: everything from 0 to the last end of either file is scored.\n"
+    "No UEM: everything from 0 to the last end of either file is scored.\n"
     "Turns are compared per recording id; if each file has one id, the names may differ.";
 
 int score(const ScoreArguments& arguments) {

@@ -46,12 +46,12 @@ Fields split(std::string_view line) {
   return fields;
 }
 
-// A piece of the file for a message of one line: short, and without control characters.
+// A piece of the file for a message of one line: short and plain ASCII, whatever it is.
 std::string quoted(std::string_view text) {
   constexpr std::size_t kMost = 40;
   std::string shown(text.substr(0, kMost));
   for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) c = '?';
   }
   return "'" + shown + (text.size() > kMost ? "...'" : "'");
 }
