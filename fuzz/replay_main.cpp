@@ -6,9 +6,13 @@
 // The mutations depend on nothing but N: a failure comes back in the next run. An input that ends
 // the program is found again with FILE: it is kept in TARGET.last-input while it runs.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -74,12 +78,14 @@ void mutate_once(std::string& input, const std::string& other, Random& random) {
   }
 }
 
-std::string last_input_file;
+int last_input = -1;  // stays open: closing a truncated file can wait for the disk, each time
 
 void run(const std::string& input) {
-  if (!last_input_file.empty()) {
-    std::ofstream(last_input_file, std::ios::binary | std::ios::trunc)
-        .write(input.data(), static_cast<std::streamsize>(input.size()));
+  if (last_input >= 0) {
+    const bool kept =
+        pwrite(last_input, input.data(), input.size(), 0) == static_cast<ssize_t>(input.size()) &&
+        ftruncate(last_input, static_cast<off_t>(input.size())) == 0;
+    if (!kept) fmt::print(stderr, "the input can't be kept: {}\n", std::strerror(errno));
   }
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
@@ -130,9 +136,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() == 2 && arguments[0] == "--write-seeds") return write_seeds(arguments[1]);
   if (arguments.empty() || (arguments.size() == 2 && arguments[0] == "--mutations")) {
-    last_input_file = std::string(argv[0]) + ".last-input";
+    const std::string file = std::string(argv[0]) + ".last-input";
+    last_input = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     const int result = replay_seeds(arguments.empty() ? 4000 : std::stoul(arguments[1]));
-    std::filesystem::remove(last_input_file);
+    std::filesystem::remove(file);
     return result;
   }
   for (const std::string& name : arguments) {
