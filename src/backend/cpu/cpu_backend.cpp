@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backend/cpu/kernels/gemm.hpp"
+#include "backend/cpu/kernels/log_mel.hpp"
+#include "backend/cpu/kernels/lstm_cell.hpp"
+#include "backend/cpu/kernels/rows.hpp"
 #include "backend/cpu/packed_weights.hpp"
 #include "backend/cpu/program.hpp"
 #include "base/error.hpp"
@@ -55,9 +59,20 @@ class CpuQueue final : public Queue {
   }
 };
 
+/// What the kernels themselves say they were compiled for: a table mixed up would not go unnoticed.
+std::int64_t compiled_target(std::int64_t wanted) {
+  for (const std::int64_t target : {gemm_kernels(wanted).target, row_kernels(wanted).target,
+                                    lstm_kernels(wanted).target, log_mel_kernels(wanted).target}) {
+    if (target == wanted) continue;
+    base::fail(ErrorCode::kInternal, "kernels of {} were found in the place of those of {}",
+               target_name(target), target_name(wanted));
+  }
+  return wanted;
+}
+
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(int threads, std::int64_t target) : target_(target), pool_(threads) {}
+  CpuBackend(int threads, std::int64_t target) : target_(compiled_target(target)), pool_(threads) {}
 
   std::string name() const override { return "cpu"; }
   std::string kernels() const override { return target_name(target_) + " (Highway)"; }

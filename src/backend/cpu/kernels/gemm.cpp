@@ -138,7 +138,7 @@ void run(const Gemm& g) {
 }
 
 const GemmKernels* gemm_table() {
-  static constexpr GemmKernels kTable{&run, kLanes, 2 * kLanes, kRows};
+  static constexpr GemmKernels kTable{HWY_TARGET, &run, kLanes, 2 * kLanes, kRows};
   return &kTable;
 }
 

@@ -35,6 +35,7 @@ struct Gemm {
 };
 
 struct GemmKernels {
+  std::int64_t target;  // Highway's bit of the set that this table was compiled for
   void (*run)(const Gemm& gemm);
   int lanes;      // floats in a vector
   int block;      // columns of a full block: two vectors

@@ -146,7 +146,7 @@ void run(const LogMelTables& tables, const float* samples, std::int64_t frames, 
 }
 
 const LogMelKernels* log_mel_table() {
-  static constexpr LogMelKernels kTable{&run};
+  static constexpr LogMelKernels kTable{HWY_TARGET, &run};
   return &kTable;
 }
 

@@ -29,6 +29,7 @@ struct LogMelTables {
 };
 
 struct LogMelKernels {
+  std::int64_t target;  // Highway's bit of the set that this table was compiled for
   /// samples [400 + 160*(frames-1) or more] -> out [frames, 80].
   void (*run)(const LogMelTables& tables, const float* samples, std::int64_t frames, float* out);
 };

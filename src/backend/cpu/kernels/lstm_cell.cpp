@@ -97,7 +97,7 @@ void tanh(float* values, int count) {
 }
 
 const LstmKernels* lstm_table() {
-  static constexpr LstmKernels kTable{&cells, &sigmoid, &tanh, kLanes};
+  static constexpr LstmKernels kTable{HWY_TARGET, &cells, &sigmoid, &tanh, kLanes};
   return &kTable;
 }
 

@@ -6,6 +6,7 @@
 namespace diarist::backend::cpu {
 
 struct LstmKernels {
+  std::int64_t target;  // Highway's bit of the set that this table was compiled for
   /// windows x units cells. gates [windows, 4*units]: for each group of `lanes` units the input,
   /// forget, cell and output gate of the group, before their activations. state, hidden:
   /// [windows, units], updated. units is a multiple of `lanes`.

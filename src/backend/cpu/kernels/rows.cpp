@@ -216,8 +216,8 @@ void scaled_relu(const RowsIn& rows, const float* scale, const float* offset, fl
 }
 
 const RowKernels* row_table() {
-  static constexpr RowKernels kTable{&moments, &signal_moments, &normalize,
-                                     &pool3,   &pool3_affine,   &scaled_relu};
+  static constexpr RowKernels kTable{HWY_TARGET, &moments,      &signal_moments, &normalize,
+                                     &pool3,     &pool3_affine, &scaled_relu};
   return &kTable;
 }
 

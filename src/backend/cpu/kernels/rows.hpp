@@ -16,6 +16,8 @@ struct RowsIn {
 };
 
 struct RowKernels {
+  std::int64_t target;  // Highway's bit of the set that this table was compiled for
+
   /// Per column: mean = sum(w*x) / divisor and squares = sum(w*(x - mean)^2), in double, rows in
   /// order. `weights` [count] or null for ones; rows of weight 0 are not read. `squares` may be
   /// null. mean, squares: [columns].
