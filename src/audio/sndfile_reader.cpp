@@ -179,8 +179,8 @@ class SndfileReader final : public Reader {
     }
   }
 
-  // AIFF and W64: libsndfile adapts the length to the file and tells only its log, whose first line
-  // then is "FORM : <announced> (should be <there>)". Small differences are harmless.
+  // AIFF and W64: libsndfile adapts the length to the file and tells only its log, whose second
+  // line then is "FORM : <announced> (should be <there>)". Small differences are harmless.
   std::int64_t missing_bytes() {
     const int kind = info_.format & SF_FORMAT_TYPEMASK;
     if (kind != SF_FORMAT_AIFF && kind != SF_FORMAT_W64) return 0;
@@ -189,7 +189,9 @@ class SndfileReader final : public Reader {
     log.back() = 0;
     long long announced = 0;
     long long there = 0;
-    if (std::sscanf(log.data(), "%*4s : %lld (should be %lld)", &announced, &there) != 2) return 0;
+    if (std::sscanf(log.data(), "Length : %*d %*4s : %lld (should be %lld)", &announced, &there) !=
+        2)
+      return 0;
     const bool real = announced > 0 && announced < (std::int64_t{1} << 48) &&
                       announced != 0xFFFFFFFFLL && there > 0;
     return real && announced > there + 64 ? announced - there : 0;
