@@ -1,0 +1,73 @@
+#include "fma_peak.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fma_peak.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "backend/cpu/kernels/dispatch.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace diarist::bench {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+std::int64_t chains(std::int64_t rounds, float* sink) {
+  const hn::ScalableTag<float> d;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  constexpr int kChains = 24;
+#else
+  constexpr int kChains = 10;
+#endif
+  using V = hn::Vec<decltype(d)>;
+  V sum[kChains];
+  for (int c = 0; c < kChains; ++c) sum[c] = hn::Set(d, static_cast<float>(c));
+  const V a = hn::Set(d, *sink);
+  const V b = hn::Set(d, 0.999F);
+  for (std::int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 24
+    for (int c = 0; c < kChains; ++c) sum[c] = hn::MulAdd(sum[c], b, a);
+  }
+  V total = sum[0];
+  for (int c = 1; c < kChains; ++c) total = hn::Add(total, sum[c]);
+  *sink = hn::GetLane(total) * 1e-9F;
+  return rounds * kChains * 2 * static_cast<std::int64_t>(hn::Lanes(d));
+}
+
+using Chains = std::int64_t (*)(std::int64_t, float*);
+Chains chains_table() { return &chains; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace diarist::bench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace diarist::bench {
+
+HWY_EXPORT(chains_table);
+
+std::int64_t run_fma_chains(std::int64_t target, std::int64_t rounds, float* sink) {
+  return DIARIST_CPU_DISPATCH(chains_table, target)(rounds, sink);
+}
+
+double fma_peak(std::int64_t target) {
+  static std::map<std::int64_t, double> known;
+  if (const auto found = known.find(target); found != known.end()) return found->second;
+  double best = 0;
+  float sink = 0.5F;
+  for (int i = 0; i < 20; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::int64_t flop = run_fma_chains(target, 1000000, &sink);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    best = std::max(best, static_cast<double>(flop) / passed.count() * 1e-9);
+  }
+  return known[target] = best;
+}
+
+}  // namespace diarist::bench
+#endif
