@@ -44,7 +44,7 @@ TEST_P(Determinism, ThreadsBatchesAndOrderDoNotMatter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, Determinism, testing::Values("open", "open-lite"),
-                         [](const auto& info) { return info.param == "open" ? "open" : "lite"; });
+                         [](const auto& test) { return test.param == "open" ? "open" : "lite"; });
 
 }  // namespace
 }  // namespace diarist

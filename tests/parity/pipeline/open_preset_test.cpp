@@ -1,6 +1,9 @@
 // The presets open and open-lite on real speech, against the results of the numpy/torch prototype
 // (shared/data/open_preset) and against what was really said.
 
+#include <cmath>
+#include <cstdio>
+
 #include "diarist/diarizer.hpp"
 #include "recordings.hpp"
 
@@ -43,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Recordings, OpenPreset,
                          testing::Values("sample", "02", "04", "05", "dev1", "dev2", "dev3", "dev4",
                                          "dev5", "dev6", "trn00", "trn03", "trn05", "trn08",
                                          "tst00"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 // Total DER in percent over the conversations, collar 0, overlap counted.
 double conversations_der(const std::string& preset, int& wrong_counts) {
