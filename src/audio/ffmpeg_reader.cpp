@@ -10,6 +10,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,8 @@ namespace {
 
 // A demuxer that fails this often in a row has nothing more to give.
 constexpr int kMaxFailuresInARow = 200;
+
+constexpr double kJump = 0.25;  // seconds; containers round their times, some to frames
 
 template <auto kFree>
 struct Free {
@@ -219,17 +222,37 @@ class FfmpegReader final : public Reader {
                         rate <= kMaxSampleRate && frame_->nb_samples > 0 &&
                         to_float(*frame_, samples_);
     const auto count = static_cast<std::int64_t>(frame_->nb_samples);
+    const std::int64_t timestamp = frame_->best_effort_timestamp;
     av_frame_unref(frame_.get());
     if (!usable) {
       if (count > 0) ++damaged_;
       return std::nullopt;
     }
     if (rate_ == 0) rate_ = rate;
+    watch_clock(timestamp);
     seconds_ += static_cast<double>(count) / rate;
     return Block{samples_, channels, rate};
   }
 
+  // Times are those of the decoded samples. Where the container says that sound is missing (damage,
+  // a paused recording), the user should know.
+  void watch_clock(std::int64_t timestamp) {
+    if (timestamp == AV_NOPTS_VALUE) return;
+    const double ahead = static_cast<double>(timestamp) * av_q2d(stream_->time_base) - seconds_;
+    if (ahead_ && std::abs(ahead - *ahead_) > kJump) {
+      ++jumps_;
+      jumped_ += ahead - *ahead_;
+    }
+    ahead_ = ahead;
+  }
+
   void report_end() {
+    if (jumps_ > 0) {
+      warnings_.push_back(fmt::format(
+          "{}: its clock jumps {} times, by {:+.2f} s in all (sound is missing there); times are "
+          "those of the sound that is there",
+          bytes_.name(), jumps_, jumped_));
+    }
     if (damaged_ > 0 && seconds_ > 0) {
       warnings_.push_back(
           fmt::format("{}: {} damaged places could not be decoded; times after them may be early",
@@ -256,8 +279,11 @@ class FfmpegReader final : public Reader {
   int rate_ = 0;  // of the first frame
   std::int64_t packets_ = 0;
   std::int64_t damaged_ = 0;
-  int unreadable_ = 0;  // failures of the demuxer in a row
-  double seconds_ = 0;  // decoded so far
+  int unreadable_ = 0;           // failures of the demuxer in a row
+  double seconds_ = 0;           // decoded so far
+  std::optional<double> ahead_;  // clock of the container minus seconds_, at the latest frame
+  int jumps_ = 0;
+  double jumped_ = 0;  // seconds
   std::vector<float> samples_;
 };
 

@@ -95,11 +95,17 @@ class Parser {
 
   std::uint64_t left(std::uint64_t at) const { return at < bytes_.size() ? bytes_.size() - at : 0; }
 
-  // Chunks of odd size have a padding byte, which some writers forget.
+  // Chunks of odd size have a padding byte, which some writers forget. It should be zero, which no
+  // name of a chunk begins with.
   std::uint64_t after(std::uint64_t body, std::uint64_t size) {
     const std::uint64_t end = body + size;
-    if (size % 2 == 0) return end;
-    return chunk_at(end + 1) || !chunk_at(end) ? end + 1 : end;
+    return size % 2 == 0 || (!fits(end) && fits(end + 1)) || !chunk_at(end) ? end + size % 2 : end;
+  }
+
+  // Whether a chunk that the file has room for may begin at `at`.
+  bool fits(std::uint64_t at) {
+    const std::optional<Chunk> chunk = chunk_at(at);
+    return chunk && (chunk->is("data") || chunk->size <= left(chunk->body));
   }
 
   // Whether [at, end of file) is a chain of chunks and nothing else.

@@ -1,0 +1,21 @@
+#pragma once
+// Containers that only FFmpeg reads, written through FFmpeg for tests.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace diarist::test {
+
+struct MediaTrack {
+  std::vector<float> samples;  ///< mono
+  int sample_rate = 16000;
+};
+
+/// Writes the tracks with the container and codec of these FFmpeg names ("matroska", "pcm_s16le").
+/// False when this FFmpeg lacks one of them.
+bool write_media(const std::filesystem::path& file, const std::string& container,
+                 const std::string& codec, std::span<const MediaTrack> tracks);
+
+}  // namespace diarist::test
