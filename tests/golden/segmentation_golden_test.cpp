@@ -38,18 +38,6 @@ TEST_P(SegmentationGolden, EveryTap) {
   }
 }
 
-/// NaN samples make every score NaN, which is class 0 and no error (pipeline.md 2).
-TEST_P(SegmentationGolden, NotANumberIsSilence) {
-  const model::Weights weights = synthetic_weights("pyannet");
-  Numbers samples = golden_signal();
-  samples[80000] = std::numeric_limits<float>::quiet_NaN();
-  const Numbers raw =
-      run_batch(device(), model::sinc_front_end(weights), {{{samples}}, {160000}, {}})[0][0];
-  const Numbers classes =
-      run_batch(device(), model::segmentation_network(weights), {{{samples, raw}}, {}, {}})[0][0];
-  EXPECT_EQ(classes, Numbers(589, 0.0F));
-}
-
 DIARIST_ON_EVERY_DEVICE(SegmentationGolden);
 
 }  // namespace
