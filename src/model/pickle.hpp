@@ -52,7 +52,7 @@ struct Pickle {
 };
 
 /// Protocols 0 to 5. \throws Error kBadFile: truncated, stack misuse, an opcode with no meaning
-/// here, more than 2 million values.
+/// here, more than a million values.
 Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& source);
 
 }  // namespace diarist::model::detail

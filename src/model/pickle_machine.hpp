@@ -35,10 +35,10 @@ class PickleMachine {
   using Kind = PickleValue::Kind;
   using Index = std::uint32_t;
 
-  static constexpr std::size_t kMostValues = 2'000'000;
+  static constexpr std::size_t kMostValues = 1'000'000;
   // Bytes of references, shapes and names. A short program can copy a large value again and again;
   // this bounds it.
-  static constexpr std::size_t kMostCopied = std::size_t{256} << 20;
+  static constexpr std::size_t kMostCopied = std::size_t{64} << 20;
 
   [[noreturn]] void damaged(std::string_view why) const {
     base::fail(ErrorCode::kBadFile, "{}: the pickled part is damaged near byte {} ({})", source_,
