@@ -115,20 +115,25 @@ void add_error_seconds(const Voices& reference, const Voices& hypothesis, Score&
   }
 }
 
-// Per speaker the sorted disjoint stretches of speech.
-std::vector<std::vector<Span>> spans_of(const Voices& voices) {
-  std::vector<std::vector<Span>> spans(voices.names.size());
+// Per speaker the turns in order of time.
+std::vector<std::vector<Span>> turns_of(const Voices& voices) {
+  std::vector<std::vector<Span>> turns(voices.names.size());
   for (const Voice& voice : voices.voices) {
-    spans[static_cast<std::size_t>(voice.speaker)].push_back(voice.span);
+    turns[static_cast<std::size_t>(voice.speaker)].push_back(voice.span);
   }
-  for (std::vector<Span>& of_one : spans) of_one = output::merged(std::move(of_one));
-  return spans;
+  return turns;
+}
+
+// Seconds of the turns that no span of `others` covers.
+double seconds_without(const std::vector<Span>& turns, const std::vector<Span>& others) {
+  return output::total_seconds(output::merged(turns)) -
+         output::seconds_inside(turns, output::merged(others));
 }
 
 void add_jaccard_errors(const Voices& reference, const Voices& hypothesis, Score& score) {
   const std::vector<int> partner = mapping(reference, hypothesis);
-  const std::vector<std::vector<Span>> references = spans_of(reference);
-  const std::vector<std::vector<Span>> hypotheses = spans_of(hypothesis);
+  const std::vector<std::vector<Span>> references = turns_of(reference);
+  const std::vector<std::vector<Span>> hypotheses = turns_of(hypothesis);
   for (std::size_t r = 0; r < reference.names.size(); ++r) {
     ++score.jer_speakers;
     if (partner[r] < 0) {
@@ -137,9 +142,7 @@ void add_jaccard_errors(const Voices& reference, const Voices& hypothesis, Score
     }
     std::vector<Span> said = references[r];
     const std::vector<Span>& heard = hypotheses[static_cast<std::size_t>(partner[r])];
-    const double common = output::common_seconds(said, heard);
-    const double apart =
-        (output::total_seconds(said) - common) + (output::total_seconds(heard) - common);
+    const double apart = seconds_without(heard, said) + seconds_without(said, heard);
     said.insert(said.end(), heard.begin(), heard.end());
     score.jer_sum += apart / output::total_seconds(output::merged(std::move(said)));
   }

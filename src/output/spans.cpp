@@ -43,10 +43,10 @@ std::vector<Span> parts_inside(const Span& span, const std::vector<Span>& region
   return parts;
 }
 
-double common_seconds(const std::vector<Span>& a, const std::vector<Span>& b) {
+double seconds_inside(const std::vector<Span>& spans, const std::vector<Span>& regions) {
   std::vector<Span> parts;
-  for (const Span& span : a) {
-    const std::vector<Span> inside = parts_inside(span, b);
+  for (const Span& span : spans) {
+    const std::vector<Span> inside = parts_inside(span, regions);
     parts.insert(parts.end(), inside.begin(), inside.end());
   }
   return total_seconds(merged(std::move(parts)));

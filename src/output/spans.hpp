@@ -36,8 +36,8 @@ std::vector<Span> outside(const std::vector<Span>& removed, const Span& within);
 /// Non-empty intersections of `span` with sorted disjoint spans, in order.
 std::vector<Span> parts_inside(const Span& span, const std::vector<Span>& regions);
 
-/// Seconds covered by two sets of sorted disjoint spans at once.
-double common_seconds(const std::vector<Span>& a, const std::vector<Span>& b);
+/// Seconds that spans (which may overlap) cover inside sorted disjoint regions.
+double seconds_inside(const std::vector<Span>& spans, const std::vector<Span>& regions);
 
 /// Sum of the lengths.
 double total_seconds(const std::vector<Span>& spans);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "diarist/formats.hpp"
@@ -36,25 +37,29 @@ std::string headline(const Diarization& result, int columns, bool ascii) {
 
 // Columns: start, end, length, speaker; the name is last, so that it may be cut.
 std::string turn_lines(const Diarization& result, int columns, bool ascii) {
-  int width = output::text_width("length");
-  std::vector<std::array<std::string, 3>> times;
+  using Times = std::array<std::string, 3>;
+  std::vector<Times> times = {{"start", "end", "length"}};
   for (const Turn& turn : result.turns) {
     const output::PrintedTurn printed = output::printed_turn(result, turn);
     times.push_back({output::clock_text(printed.start), output::clock_text(printed.end),
                      output::clock_text(printed.end - printed.start)});
-    for (const std::string& time : times.back()) width = std::max(width, output::text_width(time));
   }
-  const int name_width = columns - 3 * (width + 2);
-  const auto line = [&](const std::string& start, const std::string& end, const std::string& length,
-                        const std::string& name) {
-    return output::pad_left(start, width) + "  " + output::pad_left(end, width) + "  " +
-           output::pad_left(length, width) + "  " + name + "\n";
-  };
-  std::string text = line("start", "end", "length", "speaker");
-  for (std::size_t i = 0; i < result.turns.size(); ++i) {
-    text += line(times[i][0], times[i][1], times[i][2],
-                 output::shown(output::speaker_name(result, result.turns[i]),
-                               std::max(name_width, 1), ascii));
+  std::array<int, std::tuple_size_v<Times>> widths{};
+  for (const Times& line : times) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      widths[i] = std::max(widths[i], output::text_width(line[i]));
+    }
+  }
+  int name_width = columns;
+  for (const int width : widths) name_width -= width + 2;
+  std::string text;
+  for (std::size_t line = 0; line < times.size(); ++line) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      text += output::pad_left(times[line][i], widths[i]) + "  ";
+    }
+    const std::string name =
+        line == 0 ? "speaker" : output::speaker_name(result, result.turns[line - 1]);
+    text += output::shown(name, std::max(name_width, 1), ascii) + "\n";
   }
   return text;
 }
