@@ -3,8 +3,8 @@
 add_library(diarist_flags INTERFACE)
 # No contraction: sums of the exact pipeline must not depend on the instruction set. Kernels that
 # want fused multiply-adds ask for them by name.
-target_compile_options(diarist_flags INTERFACE -Wall -Wextra -Wshadow -Wpedantic
-                       -Wno-missing-field-initializers -ffp-contract=off)
+target_compile_options(diarist_flags INTERFACE
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wpedantic;-Wno-missing-field-initializers;-ffp-contract=off>)
 if(DIARIST_WERROR)
   target_compile_options(diarist_flags INTERFACE -Werror)
 endif()

@@ -61,15 +61,15 @@ struct OutputArea {
   std::vector<std::int64_t> start, count;  // elements, by item
 };
 
-void expect_guards(const OutputArea& area, ElementType type, const std::string& name) {
+void expect_guards(const OutputArea& area, const std::vector<std::byte>& bytes, ElementType type,
+                   const std::string& name) {
   std::vector<bool> written(area.buffer->bytes(), false);
   for (std::size_t i = 0; i < area.start.size(); ++i) {
     std::fill_n(written.begin() + area.start[i] * element_bytes(type),
                 area.count[i] * element_bytes(type), true);
   }
-  const auto* bytes = static_cast<const unsigned char*>(area.buffer->host());
   for (std::size_t i = 0; i < written.size(); ++i) {
-    if (!written[i] && bytes[i] != kPattern) {
+    if (!written[i] && bytes[i] != std::byte{kPattern}) {
       ADD_FAILURE() << name << ": byte " << i << " outside of every item was written";
       return;
     }
@@ -133,23 +133,24 @@ Outputs run_graph(backend::Backend& backend, const GraphCase& test, const std::v
     area.view.item_stride = is_ragged(value) ? 0 : count_of(value, 0) + kGuard;
     const auto bytes = static_cast<std::size_t>((next + kGuard) * element_bytes(value.type));
     area.buffer = backend.allocate(bytes);
-    std::memset(area.buffer->host(), kPattern, bytes);
+    queue->upload(*area.buffer, 0, std::vector<std::byte>(bytes, std::byte{kPattern}));
     area.view.buffer = area.buffer.get();
     run.outputs.push_back(area.view);
     areas.push_back(std::move(area));
   }
 
   program->run(*queue, run);
-  queue->wait();
 
   Outputs outputs(order.size());
   for (std::size_t o = 0; o < areas.size(); ++o) {
     const auto id = static_cast<std::size_t>(graph.outputs[o]);
     const model::Value& value = graph.values[id];
-    expect_guards(areas[o], value.type, test.name + " " + value.name);
-    const auto* bytes = static_cast<const std::byte*>(areas[o].buffer->host());
+    std::vector<std::byte> bytes(areas[o].buffer->bytes());
+    queue->download(*areas[o].buffer, 0, bytes);
+    queue->wait();
+    expect_guards(areas[o], bytes, value.type, test.name + " " + value.name);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      outputs[i].push_back(decode(bytes + areas[o].start[i] * element_bytes(value.type),
+      outputs[i].push_back(decode(bytes.data() + areas[o].start[i] * element_bytes(value.type),
                                   areas[o].count[i], value.type));
     }
   }

@@ -1,0 +1,118 @@
+#include "backend/cuda/memory.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include "backend/cuda/check.hpp"
+
+namespace diarist::backend::cuda {
+namespace {
+
+void check_range(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
+  if (offset > buffer.bytes() || bytes > buffer.bytes() - offset)
+    base::fail(ErrorCode::kInternal, "copy of {} bytes at {} leaves a buffer of {}", bytes, offset,
+               buffer.bytes());
+}
+
+std::byte* data_of(const Buffer& buffer) { return static_cast<const CudaBuffer&>(buffer).data(); }
+
+}  // namespace
+
+DeviceGuard::DeviceGuard(int device) {
+  check(cudaGetDevice(&previous_), "GPU");
+  if (previous_ == device) return;
+  check(cudaSetDevice(device), "GPU");
+  changed_ = true;
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (changed_) cudaSetDevice(previous_);
+}
+
+DeviceMemory::DeviceMemory(int device, std::size_t bytes, const char* what)
+    : bytes_(bytes), device_(device) {
+  const DeviceGuard guard(device);
+  if (bytes > 0) check(cudaMalloc(&data_, bytes), what);
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (data_ == nullptr) return;
+  int previous = 0;
+  cudaGetDevice(&previous);
+  cudaSetDevice(device_);
+  cudaFree(data_);  // errors at process exit are of no use to anybody
+  cudaSetDevice(previous);
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      device_(other.device_) {}
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(device_, other.device_);
+  return *this;
+}
+
+template <typename T>
+DeviceMemory to_device(int device, std::span<const T> values, const char* what) {
+  DeviceMemory memory(device, values.size_bytes(), what);
+  const DeviceGuard guard(device);
+  check(cudaMemcpy(memory.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
+        what);
+  return memory;
+}
+template DeviceMemory to_device(int, std::span<const float>, const char*);
+template DeviceMemory to_device(int, std::span<const std::uint16_t>, const char*);
+
+CudaQueue::CudaQueue(int device) : device_(device) {
+  const DeviceGuard guard(device);
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+}
+
+CudaQueue::~CudaQueue() {
+  cudaStreamSynchronize(stream_);
+  cudaStreamDestroy(stream_);
+}
+
+void CudaQueue::upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) {
+  check_range(target, offset, source.size());
+  const DeviceGuard guard(device_);
+  // From pageable memory the call returns when the source has been read.
+  check(cudaMemcpyAsync(data_of(target) + offset, source.data(), source.size(),
+                        cudaMemcpyHostToDevice, stream_),
+        "upload");
+}
+
+void CudaQueue::download(const Buffer& source, std::size_t offset, std::span<std::byte> target) {
+  check_range(source, offset, target.size());
+  const DeviceGuard guard(device_);
+  check(cudaMemcpyAsync(target.data(), data_of(source) + offset, target.size(),
+                        cudaMemcpyDeviceToHost, stream_),
+        "download");
+}
+
+void CudaQueue::move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) {
+  check_range(buffer, to, bytes);
+  check_range(buffer, from, bytes);
+  const DeviceGuard guard(device_);
+  if (moved_.bytes() < bytes) {
+    wait();  // the old block may still be in use
+    moved_ = DeviceMemory(device_, bytes, "carry-over");
+  }
+  check(cudaMemcpyAsync(moved_.data(), data_of(buffer) + from, bytes, cudaMemcpyDeviceToDevice,
+                        stream_),
+        "carry-over");
+  check(cudaMemcpyAsync(data_of(buffer) + to, moved_.data(), bytes, cudaMemcpyDeviceToDevice,
+                        stream_),
+        "carry-over");
+}
+
+void CudaQueue::wait() {
+  const DeviceGuard guard(device_);
+  check(cudaStreamSynchronize(stream_), "GPU work");
+}
+
+}  // namespace diarist::backend::cuda

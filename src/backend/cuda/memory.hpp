@@ -1,0 +1,81 @@
+#pragma once
+// Device memory and streams with visible owners.
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "backend/backend.hpp"
+
+namespace diarist::backend::cuda {
+
+/// Makes a device current for this thread while it lives, then restores the previous one.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+/// A cudaMalloc'ed block. \throws Error kOutOfMemory.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(int device, std::size_t bytes, const char* what);
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  void* data() const noexcept { return data_; }
+  template <typename T>
+  T* as() const noexcept {
+    return static_cast<T*>(data_);
+  }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  int device_ = 0;
+};
+
+/// Copies host values to fresh device memory; complete when it returns.
+template <typename T>
+DeviceMemory to_device(int device, std::span<const T> values, const char* what);
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(int device, std::size_t bytes) : memory_(device, bytes, "buffer") {}
+  std::size_t bytes() const noexcept override { return memory_.bytes(); }
+  void* host() noexcept override { return nullptr; }
+  std::byte* data() const noexcept { return memory_.as<std::byte>(); }
+
+ private:
+  DeviceMemory memory_;
+};
+
+/// One non-blocking stream.
+class CudaQueue final : public Queue {
+ public:
+  explicit CudaQueue(int device);
+  ~CudaQueue() override;
+  void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) override;
+  void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
+  void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override;
+  void wait() override;
+  cudaStream_t stream() const noexcept { return stream_; }
+  int device() const noexcept { return device_; }
+
+ private:
+  int device_;
+  cudaStream_t stream_ = nullptr;
+  DeviceMemory moved_;  // where overlapping moves rest; grows
+};
+
+}  // namespace diarist::backend::cuda

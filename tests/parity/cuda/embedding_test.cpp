@@ -1,0 +1,203 @@
+// The speaker embedding on the GPU against the double reference, layer by layer; and its figures.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "../backends/graph_runner.hpp"
+#include "backend/cuda/cuda_backend.hpp"
+#include "backend/reference/reference_backend.hpp"
+#include "diarist/error.hpp"
+#include "support/synthetic_weights.hpp"
+
+namespace diarist::test {
+namespace {
+
+// Skips without a GPU, or fails when DIARIST_REQUIRE_GPU=1.
+#define DIARIST_NEED_GPU()                                                                        \
+  do {                                                                                            \
+    if (backend::cuda::cuda_device_names().empty()) {                                             \
+      const char* required = std::getenv("DIARIST_REQUIRE_GPU");                                  \
+      if (required != nullptr && *required == '1') FAIL() << "DIARIST_REQUIRE_GPU=1, but no GPU"; \
+      GTEST_SKIP() << "needs an NVIDIA GPU";                                                      \
+    }                                                                                             \
+  } while (false)
+
+constexpr int kFrames = 998;
+
+const model::Weights& weights() {
+  static const model::Weights made = synthetic_weights("wespeaker-resnet34");
+  return made;
+}
+
+std::vector<std::string> taps() {
+  std::vector<std::string> names = {"stem"};
+  const int blocks[] = {3, 4, 6, 3};
+  for (int layer = 1; layer <= 4; ++layer)
+    for (int block = 0; block < blocks[layer - 1]; ++block) {
+      const std::string name = "layer" + std::to_string(layer) + "." + std::to_string(block);
+      names.push_back(name + ".hidden");
+      if (layer > 1 && block == 0) names.push_back(name + ".shortcut");
+      names.push_back(name);
+    }
+  names.push_back("embeddings");
+  return names;
+}
+
+GraphCase embedding_case(int items, const std::vector<std::string>& outputs) {
+  GraphCase test;
+  test.name = "embedding";
+  test.graph = model::resnet34_network(weights(), kFrames).with_outputs(outputs);
+  Random random(11);
+  for (int i = 0; i < items; ++i) {
+    Numbers features = random.numbers(std::int64_t{kFrames} * 80, 4.0);
+    for (std::size_t t = 0; t < features.size(); ++t)
+      features[t] += 0.05F * static_cast<float>(t % 80);
+    Numbers masks(3 * 589, 0.0F);
+    for (int f = 0; f < 589; ++f) {
+      masks[static_cast<std::size_t>(f)] = f > 40 * i && f < 300 + 40 * i ? 1.0F : 0.0F;
+      masks[static_cast<std::size_t>(589 + f)] = f % 7 == 0 ? 1.0F : 0.0F;
+    }
+    test.items.push_back({{features, masks}, 0});
+  }
+  return test;
+}
+
+double cosine(const Numbers& a, const Numbers& b, std::size_t row) {
+  double dot = 0, aa = 0, bb = 0;
+  for (std::size_t i = row * 256; i < (row + 1) * 256; ++i) {
+    dot += double{a[i]} * double{b[i]};
+    aa += double{a[i]} * double{a[i]};
+    bb += double{b[i]} * double{b[i]};
+  }
+  return dot / std::sqrt(aa * bb);
+}
+
+class CudaEmbedding : public testing::TestWithParam<Precision> {
+ protected:
+  // graph_runner compiles in exact mode; this backend asks for the mode under test.
+  class Forced final : public backend::Backend {
+   public:
+    explicit Forced(Precision precision)
+        : inner_(backend::cuda::make_cuda_backend(0)), precision_(precision) {}
+    std::string name() const override { return inner_->name(); }
+    std::string kernels() const override { return inner_->kernels(); }
+    int threads() const noexcept override { return 1; }
+    int preferred_items() const noexcept override { return inner_->preferred_items(); }
+    std::unique_ptr<backend::Buffer> allocate(std::size_t bytes) override {
+      return inner_->allocate(bytes);
+    }
+    std::unique_ptr<backend::Queue> make_queue() override { return inner_->make_queue(); }
+    std::unique_ptr<backend::Program> compile(const model::Graph& graph,
+                                              const backend::CompileOptions& options) override {
+      backend::CompileOptions forced = options;
+      forced.precision = precision_;
+      return inner_->compile(graph, forced);
+    }
+
+   private:
+    std::unique_ptr<backend::Backend> inner_;
+    Precision precision_;
+  };
+};
+
+TEST_P(CudaEmbedding, EveryLayerKeepsToTheReference) {
+  DIARIST_NEED_GPU();
+  const std::vector<std::string> names = taps();
+  const GraphCase test = embedding_case(2, names);
+  const Outputs wanted = run_graph(*backend::reference::make_reference_backend(0), test);
+  Forced gpu(GetParam());
+  const Outputs got = run_graph(gpu, test);
+  const bool exact = GetParam() == Precision::kExact;
+  for (std::size_t o = 0; o < names.size(); ++o)
+    for (std::size_t item = 0; item < got.size(); ++item) {
+      const double difference = relative_difference(got[item][o], wanted[item][o]);
+      std::printf("[          ] %-18s item %zu relative error %.2e\n", names[o].c_str(), item,
+                  difference);
+      EXPECT_LT(difference, exact ? 1e-4 : 1e-2) << names[o];
+    }
+  for (std::size_t item = 0; item < got.size(); ++item)
+    for (std::size_t row = 0; row < 3; ++row) {
+      const double c = cosine(got[item].back(), wanted[item].back(), row);
+      std::printf("[          ] cosine 1 - %.2e\n", 1 - c);
+      EXPECT_GE(c, exact ? 0.99999 : 0.9999);
+    }
+}
+
+TEST_P(CudaEmbedding, BatchAndPositionDoNotMatter) {
+  DIARIST_NEED_GPU();
+  const GraphCase test = embedding_case(5, {"embeddings"});
+  Forced gpu(GetParam());
+  const Outputs all = run_graph(gpu, test);
+  const Outputs shuffled = run_graph(gpu, test, {3, 0, 4, 1, 2});
+  EXPECT_EQ(shuffled[0][0], all[3][0]);
+  EXPECT_EQ(shuffled[2][0], all[4][0]);
+  EXPECT_EQ(run_graph(gpu, test, {2})[0][0], all[2][0]);
+}
+
+TEST_P(CudaEmbedding, WrongBuffersAreNamed) {
+  DIARIST_NEED_GPU();
+  Forced gpu(GetParam());
+  const auto program = gpu.compile(model::resnet34_network(weights(), kFrames), {.max_items = 2});
+  const auto queue = gpu.make_queue();
+  const auto small = gpu.allocate(100);
+  backend::Run run;
+  run.items = 1;
+  run.inputs = {{small.get(), 0, kFrames * 80, 0}, {small.get(), 0, 3 * 589, 0}};
+  run.outputs = {{small.get(), 0, 768, 0}};
+  try {
+    program->run(*queue, run);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("log_mel"), std::string::npos) << error.what();
+  }
+}
+
+// Sustained rate over about two seconds; printed, not judged: the card's clock is its own.
+TEST_P(CudaEmbedding, Rate) {
+  DIARIST_NEED_GPU();
+  for (const int items : {1, 32, 128}) {
+    Forced gpu(GetParam());
+    const auto program =
+        gpu.compile(model::resnet34_network(weights(), kFrames), {.max_items = items});
+    const auto queue = gpu.make_queue();
+    const std::size_t count = static_cast<std::size_t>(items);
+    const auto features = gpu.allocate(count * kFrames * 80 * 4);
+    const auto masks = gpu.allocate(count * 3 * 589 * 4);
+    const auto output = gpu.allocate(count * 768 * 4);
+    const Numbers random = Random(5).numbers(static_cast<std::int64_t>(count) * kFrames * 80, 4.0);
+    const Numbers ones(count * 3 * 589, 1.0F);
+    queue->upload(*features, 0, std::as_bytes(std::span(random)));
+    queue->upload(*masks, 0, std::as_bytes(std::span(ones)));
+    backend::Run run;
+    run.items = items;
+    run.inputs = {{features.get(), 0, kFrames * 80, 0}, {masks.get(), 0, 3 * 589, 0}};
+    run.outputs = {{output.get(), 0, 768, 0}};
+    program->run(*queue, run);
+    queue->wait();
+    const auto start = std::chrono::steady_clock::now();
+    double seconds = 0;
+    int runs = 0;
+    while (seconds < 2.0) {
+      for (int i = 0; i < 5; ++i, ++runs) program->run(*queue, run);
+      queue->wait();
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    std::printf("[          ] %s batch %d: %.0f chunks/s, %.3f ms a batch, workspace %.0f MB\n",
+                GetParam() == Precision::kExact ? "exact" : "fast", items, runs * items / seconds,
+                1000 * seconds / runs, static_cast<double>(program->workspace_bytes()) / 1e6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, CudaEmbedding,
+                         testing::Values(Precision::kExact, Precision::kFast),
+                         [](const auto& test) {
+                           return test.param == Precision::kExact ? "exact" : "fast";
+                         });
+
+}  // namespace
+}  // namespace diarist::test
