@@ -48,9 +48,41 @@ HWY_INLINE V activate(V x, model::Activation activation) {
   return x;
 }
 
+/// What follows the sums of a tile: added numbers, activation, scale. Apart from the tile, so that
+/// it exists once and not in every size. `sums` [rows][N vectors].
+template <int N>
+HWY_NOINLINE void finish(const Gemm& g, const float* sums, int rows, std::int64_t row, int column) {
+  const D d;
+  const int valid = g.columns - column;
+  for (int m = 0; m < rows; ++m) {
+    for (int n = 0; n < N; ++n) {
+      const int at = n * kLanes;
+      const bool whole = at + kLanes <= valid;
+      const std::int64_t place = column + at;
+      float edge[kLanes];
+      const auto load = [&](const float* from) HWY_ATTR {
+        if (whole) return hn::LoadU(d, from);
+        for (int i = 0; i < kLanes; ++i) edge[i] = at + i < valid ? from[i] : 0.0F;
+        return hn::LoadU(d, edge);
+      };
+      V y = hn::Load(d, sums + (m * N + n) * kLanes);
+      if (g.add != nullptr) y = hn::Add(y, load(g.add + (row + m) * g.add_stride + place));
+      y = activate(y, g.activation);
+      if (g.scale != nullptr) y = hn::Mul(y, load(g.scale + place));
+      float* to = g.out + (row + m) * g.out_stride + place;
+      if (whole) {
+        hn::StoreU(y, d, to);
+      } else {
+        hn::StoreU(y, d, edge);
+        for (int i = 0; at + i < valid; ++i) to[i] = edge[i];
+      }
+    }
+  }
+}
+
 /// One tile of M rows x N vectors. `row` and `column` are its place in the output.
 template <int M, int N>
-void tile(const Gemm& g, const float* block, std::int64_t row, int column) {
+HWY_NOINLINE void tile(const Gemm& g, const float* block, std::int64_t row, int column) {
   const D d;
   constexpr int kWidth = N * kLanes;
   V sum[M][N];
@@ -83,34 +115,13 @@ void tile(const Gemm& g, const float* block, std::int64_t row, int column) {
       w += kWidth;
     }
   }
-  const int valid = g.columns - column;
+  HWY_ALIGN float sums[M * kWidth];
 #pragma GCC unroll 16
   for (int m = 0; m < M; ++m) {
 #pragma GCC unroll 2
-    for (int n = 0; n < N; ++n) {
-      const int at = n * kLanes;
-      if (at >= valid) continue;
-      const bool whole = at + kLanes <= valid;
-      const std::int64_t place = column + at;
-      V y = sum[m][n];
-      float edge[kLanes];
-      const auto load = [&](const float* from) HWY_ATTR {
-        if (whole) return hn::LoadU(d, from);
-        for (int i = 0; i < kLanes; ++i) edge[i] = at + i < valid ? from[i] : 0.0F;
-        return hn::LoadU(d, edge);
-      };
-      if (g.add != nullptr) y = hn::Add(y, load(g.add + (row + m) * g.add_stride + place));
-      y = activate(y, g.activation);
-      if (g.scale != nullptr) y = hn::Mul(y, load(g.scale + place));
-      float* to = g.out + (row + m) * g.out_stride + place;
-      if (whole) {
-        hn::StoreU(y, d, to);
-      } else {
-        hn::StoreU(y, d, edge);
-        for (int i = 0; at + i < valid; ++i) to[i] = edge[i];
-      }
-    }
+    for (int n = 0; n < N; ++n) hn::Store(sum[m][n], d, sums + (m * N + n) * kLanes);
   }
+  finish<N>(g, sums, M, row, column);
 }
 
 using Tile = void (*)(const Gemm&, const float*, std::int64_t, int);
