@@ -12,24 +12,27 @@ cudaError_t launch(const ConvArgs& args, cudaStream_t stream) {
       (args.out_f + T::kTileF - 1) / T::kTileF * ((args.out_t + T::kTileT - 1) / T::kTileT);
   const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(args.cout / T::kCout),
                   static_cast<unsigned>(args.items));
-  conv_mma<T><<<grid, T::kThreads, T::kSharedBytes, stream>>>(args);
+  const int slabs = args.cin / T::kSlab * (T::kSplit ? 3 : 1);
+  conv_mma<T><<<grid, T::kThreads, T::shared_bytes(slabs), stream>>>(args);
   return cudaGetLastError();
 }
 
 template <typename T>
 cudaError_t prepare(const ConvArgs&, cudaStream_t) {
   return cudaFuncSetAttribute(conv_mma<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              T::kSharedBytes);
+                              T::shared_bytes(1 << 16));
 }
 
 // Calls action<Traits>() for the instance that serves the shape.
-#define DIARIST_CONV_CASE(slab, block, taps_, stride_f_, stride_t_)                                \
+#define DIARIST_CONV_CASE(slab, block, taps_, stride_f_, stride_t_, rows, tap_step)                \
   if (cin % (slab) == 0 && conv_slab(cin) == (slab) && cout % (block) == 0 &&                      \
       shape.taps == (taps_) && shape.stride_f == (stride_f_) && shape.stride_t == (stride_t_)) {   \
     return split                                                                                   \
-               ? DIARIST_CONV_ACTION<ConvTraits<slab, block, taps_, stride_f_, stride_t_, true>>(  \
+               ? DIARIST_CONV_ACTION<                                                              \
+                     ConvTraits<slab, block, taps_, stride_f_, stride_t_, rows, tap_step, true>>(  \
                      args, stream)                                                                 \
-               : DIARIST_CONV_ACTION<ConvTraits<slab, block, taps_, stride_f_, stride_t_, false>>( \
+               : DIARIST_CONV_ACTION<                                                              \
+                     ConvTraits<slab, block, taps_, stride_f_, stride_t_, rows, tap_step, false>>( \
                      args, stream);                                                                \
   }
 
@@ -41,13 +44,13 @@ cudaError_t launch_conv_mma(const ConvShape& shape, bool split, const ConvArgs& 
                             cudaStream_t stream) {
   const int cin = args.cin, cout = args.cout;
 #define DIARIST_CONV_ACTION launch
-  DIARIST_CONV_CASE(64, 128, 9, 1, 1)
-  DIARIST_CONV_CASE(64, 64, 9, 1, 1)
-  DIARIST_CONV_CASE(32, 32, 9, 1, 1)
-  DIARIST_CONV_CASE(64, 128, 9, 2, 2)
-  DIARIST_CONV_CASE(32, 64, 9, 2, 2)
-  DIARIST_CONV_CASE(64, 128, 1, 2, 2)
-  DIARIST_CONV_CASE(32, 64, 1, 2, 2)
+  DIARIST_CONV_CASE(64, 128, 9, 1, 1, 2, 1)
+  DIARIST_CONV_CASE(64, 64, 9, 1, 1, 4, 3)
+  DIARIST_CONV_CASE(32, 32, 9, 1, 1, 4, 9)
+  DIARIST_CONV_CASE(64, 128, 9, 2, 2, 2, 1)
+  DIARIST_CONV_CASE(32, 64, 9, 2, 2, 2, 3)
+  DIARIST_CONV_CASE(64, 128, 1, 2, 2, 2, 1)
+  DIARIST_CONV_CASE(32, 64, 1, 2, 2, 2, 1)
 #undef DIARIST_CONV_ACTION
   return cudaErrorNotSupported;
 }
@@ -60,13 +63,13 @@ cudaError_t prepare_conv_mma() {
       const cudaStream_t stream = nullptr;
       const auto attempt = [&]() -> cudaError_t {
 #define DIARIST_CONV_ACTION prepare
-        DIARIST_CONV_CASE(64, 128, 9, 1, 1)
-        DIARIST_CONV_CASE(64, 64, 9, 1, 1)
-        DIARIST_CONV_CASE(32, 32, 9, 1, 1)
-        DIARIST_CONV_CASE(64, 128, 9, 2, 2)
-        DIARIST_CONV_CASE(32, 64, 9, 2, 2)
-        DIARIST_CONV_CASE(64, 128, 1, 2, 2)
-        DIARIST_CONV_CASE(32, 64, 1, 2, 2)
+        DIARIST_CONV_CASE(64, 128, 9, 1, 1, 2, 1)
+        DIARIST_CONV_CASE(64, 64, 9, 1, 1, 4, 3)
+        DIARIST_CONV_CASE(32, 32, 9, 1, 1, 4, 9)
+        DIARIST_CONV_CASE(64, 128, 9, 2, 2, 2, 1)
+        DIARIST_CONV_CASE(32, 64, 9, 2, 2, 2, 3)
+        DIARIST_CONV_CASE(64, 128, 1, 2, 2, 2, 1)
+        DIARIST_CONV_CASE(32, 64, 1, 2, 2, 2, 1)
 #undef DIARIST_CONV_ACTION
         return cudaErrorNotSupported;
       };

@@ -4,24 +4,28 @@
 //
 // One CTA computes kTileF x kTileT output pixels times kCout output channels of one item. Input
 // channels go by slabs of kSlab: the slab's halo tile (all pixels that the nine taps touch) is
-// loaded once and serves every tap; the weights of a (slab, tap) stream through a ring of three
-// stages. In split mode each group of channels makes three slabs: high x high, high x low weights,
-// low x high; the sum has FP32 accuracy. A pixel's sum runs over slabs, taps and channels in one
-// fixed order, so its bits do not depend on the batch.
-// Shared memory: rows of kSlab halves, 16-byte chunks swizzled by the pixel so that ldmatrix reads
-// without bank conflicts. Eight warps; each owns kWarpM x kWarpN of the 128 x kCout tile.
+// loaded once and serves every tap; the weights of a slab stream through a ring of stages, kTapStep
+// taps each (few channels make little arithmetic per barrier, so they take all nine at once). In
+// split mode each group of channels makes three slabs: high x high, high x low weights, low x high;
+// the sum has FP32 accuracy. A pixel's sum runs over slabs, taps and channels in one fixed order,
+// so its bits do not depend on the batch. Shared memory: rows of kSlab halves, 16-byte chunks
+// swizzled by the pixel so that ldmatrix reads without bank conflicts. Eight warps; each owns
+// kWarpM x kWarpN of the 128 x kCout tile.
 
 #include "backend/cuda/kernels/conv_args.hpp"
 #include "backend/cuda/kernels/mma.cuh"
 
 namespace diarist::backend::cuda {
 
-template <int kSlab_, int kCout_, int kTaps_, int kStrideF_, int kStrideT_, bool kSplit_>
+template <int kSlab_, int kCout_, int kTaps_, int kStrideF_, int kStrideT_, int kTileF_,
+          int kTapStep_, bool kSplit_>
 struct ConvTraits {
   static constexpr int kSlab = kSlab_, kCout = kCout_, kTaps = kTaps_;
   static constexpr int kStrideF = kStrideF_, kStrideT = kStrideT_;
   static constexpr bool kSplit = kSplit_;
-  static constexpr int kTileF = 2, kTileT = 64, kPixels = kTileF * kTileT;
+  static constexpr int kTileF = kTileF_, kTileT = 64, kPixels = kTileF * kTileT;
+  static constexpr int kTapStep = kTapStep_;        // taps whose weights make one stage
+  static constexpr int kGroups = kTaps / kTapStep;  // stages per slab
   static constexpr int kThreads = 256;
   static constexpr int kKernel = kTaps == 9 ? 3 : 1;
   // A 1x1 kernel loads only the pixels it uses, so its tile has no stride of its own.
@@ -32,10 +36,16 @@ struct ConvTraits {
   static constexpr int kRow = kSlab * 2;     // bytes of a pixel or of a weight row
   static constexpr int kChunks = kSlab / 8;  // of 16 bytes
   static constexpr int kTileBytes = kHalo * kRow;
-  static constexpr int kStageBytes = kCout * kRow;
-  static constexpr int kTiles = kTaps == 1 ? 3 : 2;
-  static constexpr int kStages = 3;
-  static constexpr int kSharedBytes = kTiles * kTileBytes + kStages * kStageBytes;
+  static constexpr int kStageBytes = kTapStep * kCout * kRow;
+  static constexpr int kStages = 2;
+  static constexpr int kAhead = kStages - 1;  // stages loaded before they are needed
+  static constexpr int kTiles = kGroups == 1 ? kStages : 2;
+  /// Shared memory for a number of slabs: short loops need fewer buffers, so more CTAs fit.
+  static constexpr int shared_bytes(int slabs) {
+    const int steps = slabs * kGroups;
+    return (slabs < kTiles ? slabs : kTiles) * kTileBytes +
+           (steps < kStages ? steps : kStages) * kStageBytes;
+  }
   static constexpr int kWarpsN = kCout >= 64 ? 2 : 1, kWarpsM = 8 / kWarpsN;
   static constexpr int kWarpM = kPixels / kWarpsM, kWarpN = kCout / kWarpsN;
   static constexpr int kMTiles = kWarpM / 16, kNTiles = kWarpN / 8;
@@ -50,10 +60,10 @@ __device__ __forceinline__ int swizzled(int row, int chunk) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(T::kThreads, T::kCout == 128 ? 1 : 2) conv_mma(ConvArgs args) {
+__global__ void __launch_bounds__(T::kThreads, T::kMTiles* T::kNTiles > 16 ? 1 : 2)
+    conv_mma(ConvArgs args) {
   extern __shared__ __align__(128) std::uint8_t shared[];
   const std::uint32_t tiles = shared_address(shared);
-  const std::uint32_t stages = tiles + T::kTiles * T::kTileBytes;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const int tiles_t = (args.out_t + T::kTileT - 1) / T::kTileT;
   const int f0 = static_cast<int>(blockIdx.x) / tiles_t * T::kTileF;
@@ -63,7 +73,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kCout == 128 ? 1 : 2) conv_mma
   const int parts = T::kSplit ? 2 : 1;
   const int groups = args.cin / T::kSlab;
   const int slabs = groups * (T::kSplit ? 3 : 1);
-  const int steps = slabs * T::kTaps;
+  const int steps = slabs * T::kGroups;
+  const std::uint32_t stages = tiles + min(slabs, T::kTiles) * T::kTileBytes;
   const __half* input =
       args.input + static_cast<std::size_t>(item) * args.in_f * args.in_t * args.cin * parts;
 
@@ -93,10 +104,15 @@ __global__ void __launch_bounds__(T::kThreads, T::kCout == 128 ? 1 : 2) conv_mma
   };
   const auto load_weights = [&](int step) {
     const __half* source =
-        args.weights + (static_cast<std::size_t>(step) * args.cout + cout0) * T::kSlab;
+        args.weights +
+        (static_cast<std::size_t>(step) * T::kTapStep * args.cout + cout0) * T::kSlab;
     const std::uint32_t target = stages + step % T::kStages * T::kStageBytes;
-    for (int i = threadIdx.x; i < T::kCout * T::kChunks; i += T::kThreads)
-      copy_16(target + swizzled<T::kSlab, 1>(i / T::kChunks, i % T::kChunks), source + i * 8, true);
+    for (int i = threadIdx.x; i < T::kTapStep * T::kCout * T::kChunks; i += T::kThreads) {
+      const int row = i / T::kChunks, chunk = i % T::kChunks;
+      const int tap = row / T::kCout, channel = row % T::kCout;
+      copy_16(target + swizzled<T::kSlab, 1>(row, chunk),
+              source + (tap * args.cout + channel) * T::kSlab + chunk * 8, true);
+    }
   };
 
   float sum[T::kMTiles][T::kNTiles][4] = {};
@@ -112,38 +128,45 @@ __global__ void __launch_bounds__(T::kThreads, T::kCout == 128 ? 1 : 2) conv_mma
   const int row_b = (lane & 7) + ((lane >> 4) << 3);  // output channel within 16
   const int chunk_b = (lane >> 3) & 1;
 
-  load_tile(0);
-  load_weights(0);
-  commit_copies();
-  if (T::kTaps == 1 && slabs > 1) load_tile(1);
-  if (steps > 1) load_weights(1);
-  commit_copies();
+#pragma unroll
+  for (int step = 0; step < T::kAhead; ++step) {
+    if (step % T::kGroups == 0 && step / T::kGroups < slabs) load_tile(step / T::kGroups);
+    if (step < steps) load_weights(step);
+    commit_copies();
+  }
   for (int step = 0; step < steps; ++step) {
-    wait_copies<1>();
+    wait_copies<T::kAhead - 1>();
     __syncthreads();
-    const int slab = step / T::kTaps, tap = step % T::kTaps;
-    const int ahead = slab + T::kTiles - 1;  // its buffer was freed by the barrier above
-    if (tap == 0 && ahead < slabs) load_tile(ahead);
-    if (step + 2 < steps) load_weights(step + 2);
+    const int slab = step / T::kGroups, group = step % T::kGroups;
+    // The buffers of what is loaded now were freed by the barrier above.
+    const int ahead = T::kGroups == 1 ? slab + T::kAhead : slab + 1;
+    if (group == 0 && ahead < slabs) load_tile(ahead);
+    if (step + T::kAhead < steps) load_weights(step + T::kAhead);
     commit_copies();
     const std::uint32_t tile = tiles + slab % T::kTiles * T::kTileBytes;
     const std::uint32_t stage = stages + step % T::kStages * T::kStageBytes;
-    const int shift = T::kTaps == 9 ? tap / 3 * T::kHaloT + tap % 3 : 0;
 #pragma unroll
-    for (int k = 0; k < T::kSlab / 16; ++k) {
-      std::uint32_t a[T::kMTiles][4];
+    for (int part = 0; part < T::kTapStep; ++part) {
+      const int tap = group * T::kTapStep + part;
+      const int shift = T::kTaps == 9 ? tap / 3 * T::kHaloT + tap % 3 : 0;
 #pragma unroll
-      for (int m = 0; m < T::kMTiles; ++m)
-        load_matrices(tile + swizzled<T::kSlab, T::kStepT>(origin[m] + shift, 2 * k + chunk_a),
-                      a[m]);
+      for (int k = 0; k < T::kSlab / 16; ++k) {
+        std::uint32_t a[T::kMTiles][4];
 #pragma unroll
-      for (int n = 0; n < T::kNTiles; n += 2) {
-        std::uint32_t b[4];
-        load_matrices(stage + swizzled<T::kSlab, 1>(warp_n + n * 8 + row_b, 2 * k + chunk_b), b);
+        for (int m = 0; m < T::kMTiles; ++m)
+          load_matrices(tile + swizzled<T::kSlab, T::kStepT>(origin[m] + shift, 2 * k + chunk_a),
+                        a[m]);
 #pragma unroll
-        for (int m = 0; m < T::kMTiles; ++m) {
-          multiply_add(sum[m][n], a[m], b[0], b[1]);
-          multiply_add(sum[m][n + 1], a[m], b[2], b[3]);
+        for (int n = 0; n < T::kNTiles; n += 2) {
+          std::uint32_t b[4];
+          load_matrices(stage + swizzled<T::kSlab, 1>(part * T::kCout + warp_n + n * 8 + row_b,
+                                                      2 * k + chunk_b),
+                        b);
+#pragma unroll
+          for (int m = 0; m < T::kMTiles; ++m) {
+            multiply_add(sum[m][n], a[m], b[0], b[1]);
+            multiply_add(sum[m][n + 1], a[m], b[2], b[3]);
+          }
         }
       }
     }
