@@ -84,7 +84,7 @@ int forced_number(const Job& job, int found, Result& result) {
     warn_too_few(job, target, result);
     target = most;
   }
-  return target == found ? 0 : target;
+  return target;
 }
 
 // k-means labels of the unit rows. Clusters without a row (fewer different rows than clusters) are

@@ -25,7 +25,8 @@ class ColumnSort {
     std::array<Part, 64> waiting;  // the larger part waits, so the depth is at most log2(size)
     std::size_t count = 0;
     for (;;) {
-      while (depth >= 0 && high - low > kSmall) {
+      const bool too_deep = depth < 0;  // looked at once per part, not per cut
+      while (!too_deep && high - low > kSmall) {
         const int middle = partition(low, high);
         --depth;
         if (middle - low < high - middle) {
@@ -36,7 +37,7 @@ class ColumnSort {
           low = middle + 1;
         }
       }
-      if (high - low > kSmall)
+      if (too_deep)
         heap_sort(low, high);
       else
         insertion_sort(low, high);
