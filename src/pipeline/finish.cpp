@@ -1,5 +1,7 @@
 #include "pipeline/finish.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "timeline/activity.hpp"
@@ -117,6 +119,11 @@ void finish(const FinishInput& input, const cluster::Settings& settings, const R
                                    ? timeline::name_like_reference(segments, alone)
                                    : timeline::name_by_first_turn(segments, alone, input.duration);
   add_speakers(named, clusters, input.dim, result);
+  const int wanted = options.speakers.num.value_or(options.speakers.min.value_or(0));
+  const int found = static_cast<int>(result.speakers.size());
+  if (!options.reference && found < wanted)
+    result.warnings.push_back(
+        fmt::format("{} speakers asked for, {} found with speech of their own", wanted, found));
   result.turns = std::move(named.turns);
   result.exclusive_turns = std::move(named.exclusive_turns);
 }

@@ -86,25 +86,28 @@ TEST_F(ProgramRun, JsonCarriesBothKindsOfTurns) {
   EXPECT_EQ(json.at("uri"), "sample");
   EXPECT_EQ(json.at("turns").size(),
             lines(run_program({"run", "--preset", "open-lite", sample().string()}).out));
-  EXPECT_EQ(json.at("exclusive_turns").size(),
-            lines(run_program({"run", "--preset", "open-lite", "--exclusive", sample().string()}).out));
+  EXPECT_EQ(
+      json.at("exclusive_turns").size(),
+      lines(run_program({"run", "--preset", "open-lite", "--exclusive", sample().string()}).out));
   EXPECT_EQ(json.at("speakers").size(), 2U);
   EXPECT_EQ(json.at("settings").at("preset"), "open-lite");
 }
 
 TEST_F(ProgramRun, StagesFeedClusterAndGiveTheSameTurns) {
   const std::string stages = (folder_.path() / "stages").string();
-  const ProgramResult result = run_program({"run", "--preset", "open-lite", "--reference",
-                                            "--save-stages", stages, sample().string()});
+  const ProgramResult result = run_program(
+      {"run", "--preset", "open-lite", "--reference", "--save-stages", stages, sample().string()});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const ProgramResult again = run_program(
-      {"cluster", "--preset", "open-lite", "--reference", "--segmentations",
-       stages + "/segmentations.npy", "--embeddings", stages + "/embeddings.npy", "--uri", "sample"});
+  const ProgramResult again =
+      run_program({"cluster", "--preset", "open-lite", "--reference", "--segmentations",
+                   stages + "/segmentations.npy", "--embeddings", stages + "/embeddings.npy",
+                   "--uri", "sample"});
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.out, result.out);  // the turn check moves nothing in this recording
-  const ProgramResult one = run_program(
-      {"cluster", "--preset", "open-lite", "--num-speakers", "1", "--segmentations",
-       stages + "/segmentations.npy", "--embeddings", stages + "/embeddings.npy", "--uri", "sample"});
+  const ProgramResult one =
+      run_program({"cluster", "--preset", "open-lite", "--num-speakers", "1", "--segmentations",
+                   stages + "/segmentations.npy", "--embeddings", stages + "/embeddings.npy",
+                   "--uri", "sample"});
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_EQ(one.out.find("SPEAKER_01"), std::string::npos);
 }
@@ -130,8 +133,8 @@ TEST_F(ProgramRun, BadFilesDoNotCostTheOthersTheirResult) {
     EXPECT_EQ(std::filesystem::exists(rttm), readable) << file.path << "\n" << result.err;
     // One line that names the file for each one that can't be read or has something odd.
     const bool named = result.err.find(file.path.string()) != std::string::npos;
-    EXPECT_EQ(named, file.outcome != OddOutcome::kFine || file.not_finite > 0)
-        << file.path << "\n" << result.err;
+    EXPECT_EQ(named, file.outcome != OddOutcome::kFine || file.not_finite > 0) << file.path << "\n"
+                                                                               << result.err;
   }
   EXPECT_GE(failed, 3U);
   const std::string last = read(std::filesystem::path(out) / "last in line.rttm");
@@ -181,15 +184,40 @@ TEST_F(ProgramRun, FilesWithOneStemDoNotCollide) {
 }
 
 TEST_F(ProgramRun, HintsThatContradictAreWrongUsage) {
-  for (const std::vector<std::string>& hints : std::vector<std::vector<std::string>>{
-           {"--num-speakers", "0"}, {"--min-speakers", "-2"}, {"--min-speakers", "3", "--max-speakers", "2"},
-           {"--num-speakers", "4", "--max-speakers", "2"}}) {
+  for (const std::vector<std::string>& hints :
+       std::vector<std::vector<std::string>>{{"--num-speakers", "0"},
+                                             {"--min-speakers", "-2"},
+                                             {"--min-speakers", "3", "--max-speakers", "2"},
+                                             {"--num-speakers", "4", "--max-speakers", "2"}}) {
     std::vector<std::string> arguments = {"run", "--preset", "open-lite", sample().string()};
     arguments.insert(arguments.end(), hints.begin(), hints.end());
     const ProgramResult result = run_program(arguments);
     EXPECT_EQ(result.exit_code, 2) << hints[0] << " " << hints[1] << ": " << result.err;
     EXPECT_EQ(lines(result.err), 1U) << result.err;
   }
+}
+
+TEST_F(ProgramRun, NumbersAreAContractAndAMissedOneIsSaid) {
+  const auto speakers = [](const std::string& rttm) {
+    int most = 0;
+    for (int i = 0; i < 50; ++i)
+      if (rttm.find("SPEAKER_" + std::string(i < 10 ? "0" : "") + std::to_string(i)) !=
+          std::string::npos)
+        most = i + 1;
+    return most;
+  };
+  for (const int wanted : {1, 2, 3}) {
+    const ProgramResult result = run_program({"run", "--preset", "open-lite", "--num-speakers",
+                                              std::to_string(wanted), sample().string()});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_LE(speakers(result.out), wanted);
+    EXPECT_GE(speakers(result.out), 1);
+  }
+  const ProgramResult many =
+      run_program({"run", "--preset", "open-lite", "--num-speakers", "40", sample().string()});
+  EXPECT_EQ(many.exit_code, 0) << many.err;
+  EXPECT_LT(speakers(many.out), 40);
+  EXPECT_NE(many.err.find("40 speakers asked for"), std::string::npos) << many.err;
 }
 
 TEST_F(ProgramRun, ForcedInstructionSetsAgree) {
