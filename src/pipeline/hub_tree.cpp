@@ -1,8 +1,8 @@
 // Which files of a repository are the networks and the PLDA.
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "pipeline/hub.hpp"
@@ -37,12 +37,15 @@ int container_rank(const std::string& name) {
   return -1;
 }
 
-// Parts of the networks, reduced precision, fixed batches, other platforms.
+// Reduced precision, other platforms, and parts without the networks' weights.
+bool is_useless(const std::string& path) {
+  return contains_any(path, {"int8", "fp16", "float16", "quant", "q4", "bnb", "mlmodelc",
+                             "mlpackage", "/weights/", "fbank", "chunk"});
+}
+
+// Exports for fixed batches or without the front end: the same weights under other names, perhaps.
 bool is_variant(const std::string& path) {
-  return contains_any(
-      path, {"int8", "fp16",      "float16",  "quant",     "uint8", "q4",        "bnb",
-             "-b2",  "-b3",       "-b4",      "-b6",       "_b32",  "_b64",      "fbank",
-             "tail", "multimask", "mlmodelc", "mlpackage", "chunk", "/weights/", "-emb-"});
+  return contains_any(path, {"-b3", "-b6", "_b32", "_b64", "tail", "multimask", "batch"});
 }
 
 std::vector<HubFile> ranked(const std::vector<HubFile>& files,
@@ -51,12 +54,13 @@ std::vector<HubFile> ranked(const std::vector<HubFile>& files,
   std::vector<HubFile> found;
   for (const HubFile& file : files) {
     const std::string path = lower(file.path);
-    if (container_rank(path) < 0 || is_variant(path) || file.size > kLargestModel) continue;
+    if (container_rank(path) < 0 || is_useless(path) || file.size > kLargestModel) continue;
     if (contains_any(path, words) && !contains_any(path, not_words)) found.push_back(file);
   }
   std::sort(found.begin(), found.end(), [](const HubFile& a, const HubFile& b) {
     const auto key = [](const HubFile& file) {
-      return std::tuple(container_rank(lower(file.path)), file.path.size(), file.path);
+      const std::string path = lower(file.path);
+      return std::tuple(is_variant(path), container_rank(path), path.size(), file.path);
     };
     return key(a) < key(b);
   });

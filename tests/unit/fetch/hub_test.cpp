@@ -259,10 +259,12 @@ TEST(HubChoice, PicksWholeNetworksInPublishedPrecision) {
               "wespeaker-voxceleb-resnet34-tail.onnx", "wespeaker-voxceleb-resnet34.onnx",
               "wespeaker-voxceleb-resnet34.onnx.data", "plda_mean1.npy", "plda_lda.npy",
               "plda_mean2.npy", "plda_mu.npy", "plda_tr.npy", "plda_psi.npy", "plda_phi.npy"});
-  ASSERT_EQ(choice.segmentation.size(), 1U);
+  // Whole networks first, then exports of parts that may hold the same weights.
+  ASSERT_EQ(choice.segmentation.size(), 2U);
   EXPECT_EQ(choice.segmentation[0].path, "segmentation-3.0.onnx");
-  ASSERT_EQ(choice.embedding.size(), 1U);
+  ASSERT_EQ(choice.embedding.size(), 4U);
   EXPECT_EQ(choice.embedding[0].path, "wespeaker-voxceleb-resnet34.onnx");
+  EXPECT_EQ(choice.embedding[1].path, "wespeaker-multimask-tail.onnx");
   EXPECT_EQ(choice.plda.size(), 6U);
 
   choice =
