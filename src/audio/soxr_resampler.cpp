@@ -14,7 +14,8 @@
 namespace diarist::audio {
 namespace {
 
-// 28 bits of precision cost little more than 20 here and leave nothing to argue about.
+// 28 bits, computed in double: 44.1 kHz at some 2,400 times real time on one core of 2024. SOXR_HQ
+// (20 bits, single precision) is 1.5 times as quick; not needed while networks take far longer.
 constexpr unsigned long kQuality = SOXR_VHQ;
 
 class SoxrResampler final : public Resampler {
