@@ -100,7 +100,7 @@ TEST(Onnx, Refusals) {
   refused(make_onnx({head({2}, 1) + field(8, 5)}), "damaged");
   refused("\x0b", "damaged");                                        // a group
   refused(std::string("\0\1", 2), "damaged");                        // field number 0
-  refused("\x08" + std::string(11, '\xff'), "damaged");              // a number without end
+  refused(std::string(1, '\x08').append(11, '\xff'), "damaged");     // a number without end
   refused("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "cut short");  // longer than the file
 }
 
