@@ -8,6 +8,7 @@ else). The tests themselves need no Python.
 usage: make_cluster_golden.py PROTOTYPE_FOLDER [--tests FOLDER]
 needs: numpy, scipy, scikit-learn
 """
+
 import argparse
 import os
 import pathlib
@@ -41,10 +42,22 @@ def clouds(dice, rows, dim, centres, spread):
 
 def linkage_cases(out):
     import scipy.cluster.hierarchy as hierarchy
+
     dice = Dice(1)
     number = 0
-    for rows, dim, high in [(2, 2, 1), (3, 2, 1), (7, 1, 3), (12, 2, 2), (20, 2, 3), (30, 3, 1),
-                            (40, 2, 4), (40, 3, 2), (25, 2, 60), (40, 6, 60), (33, 1, 9)]:
+    for rows, dim, high in [
+        (2, 2, 1),
+        (3, 2, 1),
+        (7, 1, 3),
+        (12, 2, 2),
+        (20, 2, 3),
+        (30, 3, 1),
+        (40, 2, 4),
+        (40, 3, 2),
+        (25, 2, 60),
+        (40, 6, 60),
+        (33, 1, 9),
+    ]:
         for _ in range(3):
             x = dice.array((rows, dim), 0, high).astype(np.int8)
             tree = hierarchy.linkage(x.astype(np.float64), "centroid")
@@ -53,18 +66,32 @@ def linkage_cases(out):
             cuts = np.array([0.0, 0.5, 1.0, 0.25 * high, 0.5 * high])
             out["cuts%d" % number] = cuts
             out["labels%d" % number] = np.stack(
-                [hierarchy.fcluster(tree, cut, "distance") - 1 for cut in cuts]).astype(np.int32)
+                [hierarchy.fcluster(tree, cut, "distance") - 1 for cut in cuts]
+            ).astype(np.int32)
             number += 1
     out["cases"] = np.array(number)
 
 
 def assignment_cases(out):
     from scipy.optimize import linear_sum_assignment
+
     dice = Dice(2)
     number = 0
-    for rows, columns, high in [(3, 1, 3), (3, 2, 1), (3, 2, 4), (3, 3, 1), (3, 3, 3), (3, 4, 2),
-                                (3, 7, 1), (3, 12, 2), (3, 12, 99), (1, 5, 2), (5, 5, 2), (8, 6, 2),
-                                (6, 9, 1)]:
+    for rows, columns, high in [
+        (3, 1, 3),
+        (3, 2, 1),
+        (3, 2, 4),
+        (3, 3, 1),
+        (3, 3, 3),
+        (3, 4, 2),
+        (3, 7, 1),
+        (3, 12, 2),
+        (3, 12, 99),
+        (1, 5, 2),
+        (5, 5, 2),
+        (8, 6, 2),
+        (6, 9, 1),
+    ]:
         scores = dice.array((40, rows, columns), 0, high).astype(np.int8)
         chosen = np.full((40, rows), -1, np.int8)
         for i, score in enumerate(scores):
@@ -78,17 +105,27 @@ def assignment_cases(out):
 
 def kmeans_cases(out):
     from sklearn.cluster import KMeans
+
     dice = Dice(3)
     number = 0
-    for rows, dim, centres, spread in [(12, 4, 3, 20), (60, 8, 4, 40), (150, 12, 5, 50),
-                                       (200, 16, 2, 60), (90, 6, 9, 30), (300, 10, 6, 60)]:
+    for rows, dim, centres, spread in [
+        (12, 4, 3, 20),
+        (60, 8, 4, 40),
+        (150, 12, 5, 50),
+        (200, 16, 2, 60),
+        (90, 6, 9, 30),
+        (300, 10, 6, 60),
+    ]:
         x = clouds(dice, rows, dim, centres, spread)
         out["rows%d" % number] = x
         ks = [1, 2, 3, 5, 8, min(rows, 12)]
         out["k%d" % number] = np.array(ks)
         out["labels%d" % number] = np.stack(
-            [KMeans(n_clusters=k, n_init=3, random_state=42).fit_predict(x.astype(np.float32))
-             for k in ks]).astype(np.int32)
+            [
+                KMeans(n_clusters=k, n_init=3, random_state=42).fit_predict(x.astype(np.float32))
+                for k in ks
+            ]
+        ).astype(np.int32)
         number += 1
     out["cases"] = np.array(number)
 
@@ -102,9 +139,16 @@ def vbx_cases(out, dp):
         labels = dice.array((rows,), 0, initial - 1)
         labels[:initial] = np.arange(initial)
         _, gamma, pi, elbo = dp.vbx(x, phi, labels, dp.Params())
-        out.update({"x%d" % number: x, "phi%d" % number: phi,
-                    "labels%d" % number: labels.astype(np.int32), "gamma%d" % number: gamma,
-                    "pi%d" % number: pi, "elbo%d" % number: elbo})
+        out.update(
+            {
+                "x%d" % number: x,
+                "phi%d" % number: phi,
+                "labels%d" % number: labels.astype(np.int32),
+                "gamma%d" % number: gamma,
+                "pi%d" % number: pi,
+                "elbo%d" % number: elbo,
+            }
+        )
         number += 1
     out["cases"] = np.array(number)
 
@@ -143,16 +187,30 @@ def recording(dice, chunks, dim, voices, spread, twins=False):
     return seg, emb
 
 
-HINTS = [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (5, 0, 0), (0, 3, 0), (0, 0, 2), (0, 0, 1),
-         (0, 2, 4)]
+HINTS = [
+    (0, 0, 0),
+    (1, 0, 0),
+    (2, 0, 0),
+    (3, 0, 0),
+    (5, 0, 0),
+    (0, 3, 0),
+    (0, 0, 2),
+    (0, 0, 1),
+    (0, 2, 4),
+]
 
 
 def speaker_cases(out, dp, cluster31, preset):
     dice = Dice(5)
     number = 0
-    for chunks, voices, spread, missing, twins in [(25, 2, 20, 0, False), (40, 4, 30, 6, False),
-                                                   (60, 3, 60, 4, False), (12, 1, 25, 2, False),
-                                                   (30, 3, 25, 0, True), (90, 5, 45, 9, False)]:
+    for chunks, voices, spread, missing, twins in [
+        (25, 2, 20, 0, False),
+        (40, 4, 30, 6, False),
+        (60, 3, 60, 4, False),
+        (12, 1, 25, 2, False),
+        (30, 3, 25, 0, True),
+        (90, 5, 45, 9, False),
+    ]:
         dim = 24
         seg, emb = recording(dice, chunks, dim, voices, spread, twins)
         holes = np.zeros((chunks, 3), np.uint8)
@@ -167,8 +225,9 @@ def speaker_cases(out, dp, cluster31, preset):
         for i, (num, low, high) in enumerate(HINTS):
             if max(num, low) > T:
                 continue
-            p = dp.Params(num_speakers=num or None, min_speakers=low or None,
-                          max_speakers=high or None)
+            p = dp.Params(
+                num_speakers=num or None, min_speakers=low or None, max_speakers=high or None
+            )
             name = "%d_%d" % (number, i)
             r = cluster31.diarize(seg, real, p)
             out["old_hard" + name] = r.hard.astype(np.int8)
@@ -188,8 +247,22 @@ def speaker_cases(out, dp, cluster31, preset):
 def rank_cases(out):
     dice = Dice(6)
     number = 0
-    for columns, high in [(2, 1), (3, 2), (7, 3), (16, 2), (17, 1), (17, 4), (18, 2), (23, 3),
-                          (33, 1), (40, 6), (60, 2), (61, 9), (128, 3), (300, 2)]:
+    for columns, high in [
+        (2, 1),
+        (3, 2),
+        (7, 3),
+        (16, 2),
+        (17, 1),
+        (17, 4),
+        (18, 2),
+        (23, 3),
+        (33, 1),
+        (40, 6),
+        (60, 2),
+        (61, 9),
+        (128, 3),
+        (300, 2),
+    ]:
         values = dice.array((10, columns), 0, high).astype(np.uint8)
         out["values%d" % number] = values
         out["order%d" % number] = np.argsort(-values.astype(np.float32), axis=-1).astype(np.int16)
@@ -241,31 +314,36 @@ def load_prototype(folder):
     sys.path.insert(0, folder)
     import cluster31
     import diarize_post
+
     # preset.py takes its names from a module that needs torch; its clustering does not.
     stub = types.ModuleType("nets_torch")
     stub.np, stub.dp = np, diarize_post
     stub.__all__ = ["np", "dp"]
     sys.modules["nets_torch"] = stub
     import preset
+
     return diarize_post, cluster31, preset
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("prototype")
-    parser.add_argument("--tests", default=str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+    parser.add_argument(
+        "--tests", default=str(pathlib.Path(__file__).resolve().parent.parent / "tests")
+    )
     options = parser.parse_args()
     dp, cluster31, preset = load_prototype(options.prototype)
     unit = pathlib.Path(options.tests) / "unit"
     for path, fill in [
-            ("cluster/data/linkage.npz", linkage_cases),
-            ("cluster/data/assignment.npz", assignment_cases),
-            ("cluster/data/kmeans.npz", kmeans_cases),
-            ("cluster/data/vbx.npz", lambda out: vbx_cases(out, dp)),
-            ("cluster/data/speakers.npz", lambda out: speaker_cases(out, dp, cluster31, preset)),
-            ("timeline/data/rank.npz", rank_cases),
-            ("timeline/data/segments.npz", lambda out: segment_cases(out, dp)),
-            ("timeline/data/columns.npz", lambda out: column_cases(out, dp))]:
+        ("cluster/data/linkage.npz", linkage_cases),
+        ("cluster/data/assignment.npz", assignment_cases),
+        ("cluster/data/kmeans.npz", kmeans_cases),
+        ("cluster/data/vbx.npz", lambda out: vbx_cases(out, dp)),
+        ("cluster/data/speakers.npz", lambda out: speaker_cases(out, dp, cluster31, preset)),
+        ("timeline/data/rank.npz", rank_cases),
+        ("timeline/data/segments.npz", lambda out: segment_cases(out, dp)),
+        ("timeline/data/columns.npz", lambda out: column_cases(out, dp)),
+    ]:
         out = {}
         fill(out)
         np.savez_compressed(unit / path, **out)
@@ -277,4 +355,5 @@ if __name__ == "__main__":
         os.environ["NPY_DISABLE_CPU_FEATURES"] = DISABLED
         os.execv(sys.executable, [sys.executable] + sys.argv)
     import numpy as np
+
     main()

@@ -46,10 +46,10 @@ class Queue {
 };
 
 /// Where a graph input or output lies. Offsets and strides count elements of the value's type.
-/// Item i starts at offset + i*item_stride; windows of a strip are items whose stride is smaller than
-/// their size. Ragged values: with item_stride 0 the items lie back to back, otherwise they start at
-/// multiples of the stride as well (a front end run over overlapping stretches of one strip). A shared
-/// value has one array at `offset`, `rows` long.
+/// Item i starts at offset + i*item_stride; windows of a strip are items whose stride is smaller
+/// than their size. Ragged values: with item_stride 0 the items lie back to back, otherwise they
+/// start at multiples of the stride as well (a front end run over overlapping stretches of one
+/// strip). A shared value has one array at `offset`, `rows` long.
 struct View {
   Buffer* buffer = nullptr;
   std::int64_t offset = 0;

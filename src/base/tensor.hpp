@@ -22,7 +22,8 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(Shape shape, std::vector<T> values)
-      : shape_(std::move(shape)), data_(std::make_shared<const std::vector<T>>(std::move(values))) {}
+      : shape_(std::move(shape)),
+        data_(std::make_shared<const std::vector<T>>(std::move(values))) {}
 
   const Shape& shape() const noexcept { return shape_; }
   std::int64_t dim(std::size_t i) const { return shape_.at(i); }
@@ -30,7 +31,9 @@ class Tensor {
     return data_ ? std::span<const T>(*data_) : std::span<const T>();
   }
   const T* data() const noexcept { return data_ ? data_->data() : nullptr; }
-  std::int64_t size() const noexcept { return data_ ? static_cast<std::int64_t>(data_->size()) : 0; }
+  std::int64_t size() const noexcept {
+    return data_ ? static_cast<std::int64_t>(data_->size()) : 0;
+  }
   bool empty() const noexcept { return size() == 0; }
 
  private:

@@ -42,9 +42,9 @@ struct SincConvolution {
 /// The waveform's instance norm as an affine correction of the raw outputs (s*conv + o*sum of the
 /// taps), absolute value, max pool 3, instance norm, leaky ReLU. models.md (b) steps 1 to 5.
 struct SincPool {
-  TensorF filters;            // [80, 251], for the sums of the taps
-  InstanceNorm waveform;      // [1]
-  InstanceNorm norm;          // [80]
+  TensorF filters;        // [80, 251], for the sums of the taps
+  InstanceNorm waveform;  // [1]
+  InstanceNorm norm;      // [80]
 };
 
 /// rows [T, Cin] -> rows [T', Cout]: convolution + bias, then max pool 3 (optional), then instance
@@ -91,8 +91,8 @@ struct BiLstm {
 /// rows [T, I] -> rows [T, O]: relu(x*pre_scale + pre_offset) first when given, then the product,
 /// bias and activation.
 struct Dense {
-  TensorF weight;  // [O, I]
-  TensorF bias;    // [O]
+  TensorF weight;                 // [O, I]
+  TensorF bias;                   // [O]
   TensorF pre_scale, pre_offset;  // [I] or empty
   Activation activation = Activation::kNone;
 };
@@ -142,8 +142,8 @@ struct StatsHead {
   TensorF bias;    // [D]
 };
 
-using Block = std::variant<LogMel, SincConvolution, SincPool, Conv1d, Stem, Conv2d, MapToRows, BiLstm,
-                           Dense, LogSoftmax, PowersetDecision, DenseTdnnBlock, GatherRows,
+using Block = std::variant<LogMel, SincConvolution, SincPool, Conv1d, Stem, Conv2d, MapToRows,
+                           BiLstm, Dense, LogSoftmax, PowersetDecision, DenseTdnnBlock, GatherRows,
                            MaskedStatsHead, StatsHead>;
 
 /// Name of a block's type, e.g. "Conv2d".

@@ -18,10 +18,10 @@ struct PldaArrays {
 
 /// A loaded bundle: every name, type, shape and hash was checked.
 struct Bundle {
-  std::string name;                 // "open", "community-1"
+  std::string name;  // "open", "community-1"
   std::filesystem::path folder;
-  Weights segmentation;             // kind "pyannet"
-  std::string embedding_kind;       // "wespeaker-resnet34" or "campplus"
+  Weights segmentation;        // kind "pyannet"
+  std::string embedding_kind;  // "wespeaker-resnet34" or "campplus"
   Weights embedding;
   std::optional<PldaArrays> plda;
   std::vector<ModelFileReport> files;

@@ -41,8 +41,8 @@ std::vector<std::uint8_t> pack_activity(const std::vector<float>& cells, const s
                  "{}: cell {} is {}; segmentations must be hard, 0 or 1 in every cell", file, i,
                  cells[i]);
     if (cells[i] != 0.0F)
-      activity[i / kSpeakers] = static_cast<std::uint8_t>(activity[i / kSpeakers] |
-                                                          (1U << (i % kSpeakers)));
+      activity[i / kSpeakers] =
+          static_cast<std::uint8_t>(activity[i / kSpeakers] | (1U << (i % kSpeakers)));
   }
   return activity;
 }
