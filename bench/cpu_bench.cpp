@@ -3,8 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
-#include <cstring>
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iostream>
 #include <memory>
