@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the expected values of tests/unit/cluster and tests/unit/timeline.
 
-Inputs come from a generator spelled out below; the expected values from scipy (linkage, assignment),
-scikit-learn (k-means), NumPy (order among equal values) and the executable specification (everything
-else). The tests themselves need no Python.
+Inputs come from a generator spelled out below; the expected values from scipy (linkage,
+assignment), scikit-learn (k-means), NumPy (order among equal values) and the executable
+specification (everything else). The tests themselves need no Python.
 
 usage: make_cluster_golden.py PROTOTYPE_FOLDER [--tests FOLDER]
 needs: numpy, scipy, scikit-learn
@@ -221,9 +221,9 @@ def speaker_cases(out, dp, cluster31, preset):
         out["seg%d" % number] = np.packbits(seg)
         out["emb%d" % number] = emb
         out["holes%d" % number] = holes
-        T = len(dp.training_subset(seg.astype(np.float32), real)[0])
+        trained = len(dp.training_subset(seg.astype(np.float32), real)[0])
         for i, (num, low, high) in enumerate(HINTS):
-            if max(num, low) > T:
+            if max(num, low) > trained:
                 continue
             p = dp.Params(
                 num_speakers=num or None, min_speakers=low or None, max_speakers=high or None
