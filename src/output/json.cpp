@@ -84,10 +84,7 @@ std::string timings_json(const Diarization& result) {
 }  // namespace
 
 std::string to_json(const Diarization& result) {
-  // Checked first: the counts of turns per speaker rely on it.
-  for (const auto* turns : {&result.turns, &result.exclusive_turns}) {
-    for (const Turn& turn : *turns) output::speaker_name(result, turn);
-  }
+  output::check_printable(result);
   return fmt::format(R"({{
   "format": "diarist.diarization",
   "version": {},

@@ -27,4 +27,12 @@ inline const std::string& speaker_name(const Diarization& result, const Turn& tu
   return result.speakers[static_cast<std::size_t>(turn.speaker)].name;
 }
 
+/// Throws like speaker_name() unless every turn can be printed; afterwards the writers may use
+/// turn.speaker as an index.
+inline void check_printable(const Diarization& result) {
+  for (const auto* turns : {&result.turns, &result.exclusive_turns}) {
+    for (const Turn& turn : *turns) speaker_name(result, turn);
+  }
+}
+
 }  // namespace diarist::output

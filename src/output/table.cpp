@@ -87,6 +87,7 @@ std::string total_lines(const Diarization& result, int columns, bool ascii) {
 }  // namespace
 
 std::string to_table(const Diarization& result, int columns, bool ascii) {
+  output::check_printable(result);
   columns = std::max(columns, kLeastColumns);
   std::string text = headline(result, columns, ascii);
   if (result.turns.empty()) return text + "No speech found.\n";
