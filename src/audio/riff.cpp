@@ -236,7 +236,8 @@ class Parser {
       const std::uint64_t available = left(extent.offset);
       if (extent.size > available) {
         const auto seconds = [&](std::uint64_t size) {
-          return static_cast<double>(size / frame_bytes_) / layout_.sample_rate;
+          const std::uint64_t frames = size / frame_bytes_;  // whole ones
+          return static_cast<double>(frames) / layout_.sample_rate;
         };
         if (extent.size / frame_bytes_ > available / frame_bytes_) {
           layout_.warnings.push_back(

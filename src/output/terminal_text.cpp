@@ -41,11 +41,11 @@ std::string shown(std::string_view text, int most, bool ascii) {
   return result.substr(0, end) + (ascii ? "~" : "…");
 }
 
-std::string pad_right(std::string text, int width) {
+std::string pad_right(const std::string& text, int width) {
   return text + blanks(width - text_width(text));
 }
 
-std::string pad_left(std::string text, int width) {
+std::string pad_left(const std::string& text, int width) {
   return blanks(width - text_width(text)) + text;
 }
 

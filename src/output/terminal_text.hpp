@@ -13,7 +13,7 @@ int text_width(std::string_view text);
 /// what is cut off shows as "…", or "~" in ASCII.
 std::string shown(std::string_view text, int most, bool ascii);
 
-std::string pad_right(std::string text, int width);
-std::string pad_left(std::string text, int width);
+std::string pad_right(const std::string& text, int width);
+std::string pad_left(const std::string& text, int width);
 
 }  // namespace diarist::output

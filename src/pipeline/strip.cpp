@@ -83,7 +83,7 @@ void Strip::run(backend::Program& program, std::int64_t from, std::int64_t to, s
   program.run(queue_, run);
 }
 
-void Strip::compute(std::stop_token stop) {
+void Strip::compute(const std::stop_token& stop) {
   const std::int64_t to = end_ / kSecond;
   if (to <= computed_second_) return;
   run(*raw_program_, computed_second_, to, kRawTail, *raw_, kRawPerSecond, stop);

@@ -39,7 +39,7 @@ class Strip {
   /// Forgets everything before an absolute sample (a multiple of a second).
   void drop_before(std::int64_t sample);
   /// Computes both front ends for all seconds present. end() must be a multiple of a second.
-  void compute(std::stop_token stop);
+  void compute(const std::stop_token& stop);
 
   /// Views of windows that start at an absolute sample and lie `stride` samples apart.
   backend::View samples(std::int64_t first, std::int64_t stride) const;

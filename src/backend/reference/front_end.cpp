@@ -65,8 +65,8 @@ std::array<double, kFrame> window_of(model::LogMel::Window kind) {
 }  // namespace
 
 void run_log_mel(const model::LogMel& block, const Array& samples, Array& out) {
-  static const Waves waves;
-  static const std::vector<double> triangles = mel_weights();
+  static const Waves kWaves;
+  static const std::vector<double> kTriangles = mel_weights();
   const std::array<double, kFrame> window = window_of(block.window);
   const double floor = std::ldexp(1.0, -23);
   std::array<double, kFrame> frame{};
@@ -84,8 +84,8 @@ void run_log_mel(const model::LogMel& block, const Array& samples, Array& out) {
     real.fill(0);
     imaginary.fill(0);
     for (int i = 0; i < kFrame; ++i) {
-      const double* cosine = waves.cosine.data() + i * kBins;
-      const double* sine = waves.sine.data() + i * kBins;
+      const double* cosine = kWaves.cosine.data() + i * kBins;
+      const double* sine = kWaves.sine.data() + i * kBins;
       for (int k = 0; k < kBins; ++k) {
         real[k] += frame[i] * cosine[k];
         imaginary[k] += frame[i] * sine[k];
@@ -95,7 +95,7 @@ void run_log_mel(const model::LogMel& block, const Array& samples, Array& out) {
       double energy = 0;
       for (int k = 0; k < kBins; ++k) {
         const double power = real[k] * real[k] + imaginary[k] * imaginary[k];
-        energy += power * triangles[band * kBins + k];
+        energy += power * kTriangles[band * kBins + k];
       }
       *out.at(t * kBands + band) = std::log(std::max(energy, floor));
     }
