@@ -23,7 +23,8 @@ constexpr int kDim = 192;
 constexpr int kFrameDim = 512;
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kFewestVectors = 4;
-constexpr int kMaxPairs = 24;  // pooled in one run
+constexpr int kMaxPairs = 8;        // pooled in one run
+constexpr int kMaxPieceRows = 320;  // the turn check looks at 3 s at most
 constexpr int kBlockSeconds = 10;
 constexpr std::int64_t kHalfRowsPerSecond = 50;
 constexpr std::int64_t kHalfRowsPerWindow = 499;
@@ -77,7 +78,8 @@ class BlockEmbedder final : public PairEmbedder {
       : queue_(queue),
         trunk_(backend, queue, model::campplus_trunk(weights), kLocalSpeakers, kFrameDim, true,
                precision),
-        whole_(backend, queue, model::campplus_network(weights), 16, kDim, false, precision),
+        whole_(backend, queue, model::campplus_network(weights), 16, kDim, false, precision,
+               kMaxPieceRows),
         pieces_(backend, queue),
         head_(backend.compile(
             model::campplus_head(weights),

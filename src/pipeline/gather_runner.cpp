@@ -8,10 +8,10 @@ namespace diarist::pipeline {
 
 GatherRunner::GatherRunner(backend::Backend& backend, backend::Queue& queue,
                            const model::Graph& graph, int max_items, int row_values,
-                           bool ragged_output, Precision precision)
+                           bool ragged_output, Precision precision, int max_rows)
     : queue_(queue),
       program_(backend.compile(
-          graph, {.max_items = max_items, .max_length = kRowsPerWindow, .precision = precision})),
+          graph, {.max_items = max_items, .max_length = max_rows, .precision = precision})),
       max_items_(max_items),
       row_values_(row_values),
       ragged_output_(ragged_output) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "pipeline/row_masks.hpp"
 #include "pipeline/strip.hpp"
 
 namespace diarist::pipeline {
@@ -18,9 +19,11 @@ namespace diarist::pipeline {
 /// ceil(length/2) rows.
 class GatherRunner {
  public:
+  /// \param max_rows longest list; the workspace grows with it.
   /// \param row_values values per output row, or per item when the output is not ragged.
   GatherRunner(backend::Backend& backend, backend::Queue& queue, const model::Graph& graph,
-               int max_items, int row_values, bool ragged_output, Precision precision);
+               int max_items, int row_values, bool ragged_output, Precision precision,
+               int max_rows = kRowsPerWindow);
 
   /// Called with each item's output, in the order of the lists.
   using Sink = std::function<void(std::size_t item, std::span<const float> values)>;
