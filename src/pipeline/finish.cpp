@@ -1,9 +1,8 @@
 #include "pipeline/finish.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "cluster/hints.hpp"
 #include "timeline/activity.hpp"
 #include "timeline/aggregate.hpp"
 #include "timeline/grid.hpp"
@@ -119,11 +118,10 @@ void finish(const FinishInput& input, const cluster::Settings& settings, const R
                                    ? timeline::name_like_reference(segments, alone)
                                    : timeline::name_by_first_turn(segments, alone, input.duration);
   add_speakers(named, clusters, input.dim, result);
-  const int wanted = options.speakers.num.value_or(options.speakers.min.value_or(0));
-  const int found = static_cast<int>(result.speakers.size());
-  if (!options.reference && found < wanted)
-    result.warnings.push_back(
-        fmt::format("{} speakers asked for, {} found with speech of their own", wanted, found));
+  if (!options.reference)
+    if (auto warning =
+            cluster::unmet_minimum(options.speakers, static_cast<int>(result.speakers.size())))
+      result.warnings.push_back(std::move(*warning));
   result.turns = std::move(named.turns);
   result.exclusive_turns = std::move(named.exclusive_turns);
 }
