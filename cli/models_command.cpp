@@ -34,20 +34,6 @@ using Arguments = std::shared_ptr<ModelsArguments>;
 
 constexpr std::size_t kShownHashDigits = 12;
 
-const char* trust_words(Trust trust) {
-  switch (trust) {
-    case Trust::kKnownHash:
-      return "known hash";
-    case Trust::kFingerprint:
-      return "fingerprint only";
-    case Trust::kUnknown:
-      return "unknown";
-    case Trust::kTestWeights:
-      return "test weights";
-  }
-  return "unknown";
-}
-
 // Rows with aligned columns, two blanks apart and two in front.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
@@ -86,7 +72,7 @@ std::string table(const BundleReport& bundle, bool checked) {
   std::vector<std::vector<std::string>> rows = {{"file", "model", "weights", "licence", "sha256"}};
   if (checked) rows.front().insert(rows.front().begin() + 1, "state");
   for (const ModelFileReport& file : bundle.files) {
-    std::vector<std::string> row = {file.name, file.kind, trust_words(file.trust), file.licence,
+    std::vector<std::string> row = {file.name, file.kind, trust_name(file.trust), file.licence,
                                     file.sha256.substr(0, kShownHashDigits)};
     if (checked) row.insert(row.begin() + 1, file.ok ? "ok" : "BAD");
     rows.push_back(std::move(row));

@@ -18,6 +18,9 @@ enum class Trust {
   kTestWeights,  ///< stand-in weights for tests, not a speaker model
 };
 
+/// Words for people and manifests: "known hash", "fingerprint only", "unknown", "test weights".
+const char* trust_name(Trust trust) noexcept;
+
 struct ModelFileReport {
   std::string name;    ///< file inside the bundle
   std::string kind;    ///< "pyannet", "wespeaker-resnet34", "campplus", "plda"

@@ -6,6 +6,24 @@
 
 #include "base/sha256.hpp"
 
+namespace diarist {
+
+const char* trust_name(Trust trust) noexcept {
+  switch (trust) {
+    case Trust::kKnownHash:
+      return "known hash";
+    case Trust::kFingerprint:
+      return "fingerprint only";
+    case Trust::kUnknown:
+      return "unknown";
+    case Trust::kTestWeights:
+      return "test weights";
+  }
+  return "unknown";
+}
+
+}  // namespace diarist
+
 namespace diarist::model {
 namespace {
 
@@ -111,20 +129,6 @@ Trust judge_weights(const std::string& kind, const Weights& weights) {
     any = true;
   }
   return any ? Trust::kFingerprint : Trust::kUnknown;
-}
-
-const char* trust_name(Trust trust) noexcept {
-  switch (trust) {
-    case Trust::kKnownHash:
-      return "known hash";
-    case Trust::kFingerprint:
-      return "fingerprint only";
-    case Trust::kUnknown:
-      return "unknown";
-    case Trust::kTestWeights:
-      return "test weights";
-  }
-  return "unknown";
 }
 
 const char* published_licence(const std::string& kind) noexcept {

@@ -29,9 +29,6 @@ Trust judge_weights(const std::string& kind, const Weights& weights);
 /// sha256 over the little-endian f32 values of one tensor.
 std::string tensor_hash(const base::TensorF& tensor);
 
-/// Words for people and manifests: "known hash", "fingerprint only", "unknown", "test weights".
-const char* trust_name(Trust trust) noexcept;
-
 /// True for weights that need --allow-unknown-weights.
 inline bool needs_permission(Trust trust) {
   return trust == Trust::kUnknown || trust == Trust::kTestWeights;

@@ -18,23 +18,53 @@ cudaError_t launch(const ConvArgs& args, cudaStream_t stream) {
 }
 
 template <typename T>
-cudaError_t prepare(const ConvArgs&, cudaStream_t) {
+cudaError_t prepare() {
   return cudaFuncSetAttribute(conv_mma<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               T::shared_bytes(1 << 16));
 }
 
-// Calls action<Traits>() for the instance that serves the shape.
-#define DIARIST_CONV_CASE(slab, block, taps_, stride_f_, stride_t_, rows, tap_step)                \
-  if (cin % (slab) == 0 && conv_slab(cin) == (slab) && cout % (block) == 0 &&                      \
-      shape.taps == (taps_) && shape.stride_f == (stride_f_) && shape.stride_t == (stride_t_)) {   \
-    return split                                                                                   \
-               ? DIARIST_CONV_ACTION<                                                              \
-                     ConvTraits<slab, block, taps_, stride_f_, stride_t_, rows, tap_step, true>>(  \
-                     args, stream)                                                                 \
-               : DIARIST_CONV_ACTION<                                                              \
-                     ConvTraits<slab, block, taps_, stride_f_, stride_t_, rows, tap_step, false>>( \
-                     args, stream);                                                                \
+// One kernel in both precisions, and the shapes it serves.
+template <int kSlab, int kCout, int kTaps, int kStrideF, int kStrideT, int kTileF, int kTapStep>
+struct Kernel {
+  using Half = ConvTraits<kSlab, kCout, kTaps, kStrideF, kStrideT, kTileF, kTapStep, false>;
+  using Split = ConvTraits<kSlab, kCout, kTaps, kStrideF, kStrideT, kTileF, kTapStep, true>;
+
+  static bool serves(const ConvShape& shape, int cin, int cout) {
+    return conv_slab(cin) == kSlab && cin % kSlab == 0 && cout % kCout == 0 &&
+           shape.taps == kTaps && shape.stride_f == kStrideF && shape.stride_t == kStrideT;
   }
+};
+
+// The first kernel that serves a shape is taken, so wide ones come before narrow ones.
+template <typename... Kernels>
+struct KernelList {
+  static cudaError_t launch_first(const ConvShape& shape, bool split, const ConvArgs& args,
+                                  cudaStream_t stream) {
+    cudaError_t error = cudaErrorNotSupported;
+    const auto attempt = [&]<typename K>() {
+      if (!K::serves(shape, args.cin, args.cout)) return false;
+      error =
+          split ? launch<typename K::Split>(args, stream) : launch<typename K::Half>(args, stream);
+      return true;
+    };
+    static_cast<void>((attempt.template operator()<Kernels>() || ...));
+    return error;
+  }
+
+  static cudaError_t prepare_all() {
+    cudaError_t first = cudaSuccess;
+    const auto note = [&](cudaError_t error) {
+      if (first == cudaSuccess) first = error;
+    };
+    ((note(prepare<typename Kernels::Half>()), note(prepare<typename Kernels::Split>())), ...);
+    return first;
+  }
+};
+
+using ConvKernels = KernelList<Kernel<64, 128, 9, 1, 1, 2, 1>, Kernel<64, 64, 9, 1, 1, 4, 3>,
+                               Kernel<32, 32, 9, 1, 1, 4, 9>, Kernel<64, 128, 9, 2, 2, 2, 1>,
+                               Kernel<32, 64, 9, 2, 2, 2, 3>, Kernel<64, 128, 1, 2, 2, 2, 1>,
+                               Kernel<32, 64, 1, 2, 2, 2, 1>>;
 
 }  // namespace
 
@@ -42,49 +72,9 @@ int conv_slab(int cin) { return cin % 64 == 0 ? 64 : 32; }
 
 cudaError_t launch_conv_mma(const ConvShape& shape, bool split, const ConvArgs& args,
                             cudaStream_t stream) {
-  const int cin = args.cin, cout = args.cout;
-#define DIARIST_CONV_ACTION launch
-  DIARIST_CONV_CASE(64, 128, 9, 1, 1, 2, 1)
-  DIARIST_CONV_CASE(64, 64, 9, 1, 1, 4, 3)
-  DIARIST_CONV_CASE(32, 32, 9, 1, 1, 4, 9)
-  DIARIST_CONV_CASE(64, 128, 9, 2, 2, 2, 1)
-  DIARIST_CONV_CASE(32, 64, 9, 2, 2, 2, 3)
-  DIARIST_CONV_CASE(64, 128, 1, 2, 2, 2, 1)
-  DIARIST_CONV_CASE(32, 64, 1, 2, 2, 2, 1)
-#undef DIARIST_CONV_ACTION
-  return cudaErrorNotSupported;
+  return ConvKernels::launch_first(shape, split, args, stream);
 }
 
-cudaError_t prepare_conv_mma() {
-  cudaError_t first = cudaSuccess;
-  const auto one = [&](const ConvShape& shape, int cin, int cout) {
-    for (const bool split : {false, true}) {
-      const ConvArgs args{};
-      const cudaStream_t stream = nullptr;
-      const auto attempt = [&]() -> cudaError_t {
-#define DIARIST_CONV_ACTION prepare
-        DIARIST_CONV_CASE(64, 128, 9, 1, 1, 2, 1)
-        DIARIST_CONV_CASE(64, 64, 9, 1, 1, 4, 3)
-        DIARIST_CONV_CASE(32, 32, 9, 1, 1, 4, 9)
-        DIARIST_CONV_CASE(64, 128, 9, 2, 2, 2, 1)
-        DIARIST_CONV_CASE(32, 64, 9, 2, 2, 2, 3)
-        DIARIST_CONV_CASE(64, 128, 1, 2, 2, 2, 1)
-        DIARIST_CONV_CASE(32, 64, 1, 2, 2, 2, 1)
-#undef DIARIST_CONV_ACTION
-        return cudaErrorNotSupported;
-      };
-      const cudaError_t error = attempt();
-      if (first == cudaSuccess) first = error;
-    }
-  };
-  one({9, 1, 1}, 128, 128);
-  one({9, 1, 1}, 64, 64);
-  one({9, 1, 1}, 32, 32);
-  one({9, 2, 2}, 128, 256);
-  one({9, 2, 2}, 32, 64);
-  one({1, 2, 2}, 128, 256);
-  one({1, 2, 2}, 32, 64);
-  return first;
-}
+cudaError_t prepare_conv_mma() { return ConvKernels::prepare_all(); }
 
 }  // namespace diarist::backend::cuda
