@@ -10,7 +10,13 @@ namespace diarist {
 
 /// kExact: results at FP32 accuracy. kFast: a backend may use reduced precision where the
 /// embeddings stay within a cosine of 0.9999; on a CPU without such kernels both are the same.
-enum class Precision { kExact, kFast };
+/// kTf32: a vendor library's TF32 products (cosine 0.999), for comparison; GPUs only.
+enum class Precision { kExact, kFast, kTf32 };
+
+/// "exact", "fast" or "tf32".
+constexpr const char* precision_name(Precision precision) noexcept {
+  return precision == Precision::kExact ? "exact" : precision == Precision::kFast ? "fast" : "tf32";
+}
 
 /// Requested number of speakers. An unset member means "not given"; zero or a negative number is
 /// an error. `num` together with `min` or `max` must agree with them.

@@ -4,13 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "diarist/error.hpp"
 #include "diarist/options.hpp"
+#include "diarist/run_control.hpp"
 #include "model/graph.hpp"
 
 namespace diarist::backend {
@@ -29,6 +34,8 @@ class Buffer {
   virtual std::size_t bytes() const noexcept = 0;
   /// Address for the host, or null when the memory is on a device: then use Queue.
   virtual void* host() noexcept = 0;
+  /// Address for the backend's own code: a device pointer on a device, else that of host().
+  virtual void* address() noexcept { return host(); }
 };
 
 /// Work in order. Used by one thread at a time; must not outlive the backend.
@@ -74,14 +81,29 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual void run(Queue& queue, const Run& run) = 0;
+  /// Waits for the queue and makes good what the last run could not: a backend that computes in
+  /// half precision runs the items whose numbers left its range again without it. Whoever reads
+  /// outputs calls it after every run. \return true when outputs were written once more, so that
+  /// copies made before are stale. \throws Error, e.g. when the second run fails as well.
+  virtual bool settle(Queue& queue, const Run& /*run*/) {
+    queue.wait();
+    return false;
+  }
   virtual std::span<const Choice> choices() const noexcept = 0;
   virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Distinct plans behind the choices: layers of one shape share one where a backend has plans.
+  virtual int plans() const noexcept { return static_cast<int>(choices().size()); }
 };
 
 struct CompileOptions {
   int max_items = 1;
   std::int64_t max_length = 0;  // longest ragged axis of an item (graphs with a ragged input)
   Precision precision = Precision::kExact;
+  bool kernel_only = false;         // no vendor library: a layer without an own kernel is an error
+  bool record = true;               // a device may record a batch's work once and replay it
+  std::filesystem::path tune_file;  // measured choices; empty: none
+  /// What a user should know once per program; may be called by run() and settle().
+  std::function<void(LogLevel, std::string_view)> log;
 };
 
 class Backend {
@@ -98,6 +120,17 @@ class Backend {
   /// \throws Error kOutOfMemory.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
+  /// Memory of the caller on this backend's device, which must outlive the buffer. Not owned.
+  /// \throws Error kInvalidArgument (memory of another device), kUnsupported.
+  virtual std::unique_ptr<Buffer> wrap(void* /*data*/, std::size_t /*bytes*/) {
+    throw Error(ErrorCode::kUnsupported, name() + ": the caller's memory can't be used here");
+  }
+  /// A queue on the caller's stream (a cudaStream_t; null: the default stream), which must outlive
+  /// it. \throws Error kUnsupported where there are no streams.
+  virtual std::unique_ptr<Queue> make_queue_on(void* /*stream*/) {
+    throw Error(ErrorCode::kUnsupported,
+                name() + ": there are no streams here; leave the stream out");
+  }
   /// Checks, packs weights, chooses kernels, allocates. Everything that can fail fails here.
   virtual std::unique_ptr<Program> compile(const model::Graph& graph,
                                            const CompileOptions& options) = 0;

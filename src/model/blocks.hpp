@@ -63,8 +63,9 @@ struct Conv1d {
 /// log-mel rows [T, 80] -> map [Cout, 80, T]: subtracts each band's mean over the T rows, then
 /// 3x3 convolution padded by 1 + bias + ReLU. The image is 1 x frequency x time.
 struct Stem {
-  TensorF weight;  // [Cout, 1, 3, 3], axes frequency, time
-  TensorF bias;    // [Cout]
+  TensorF weight;           // [Cout, 1, 3, 3], axes frequency, time
+  TensorF bias;             // [Cout]
+  bool remove_mean = true;  // false: the rows come centred, over whatever stretch
 };
 
 /// map [Cin, F, T] -> map [Cout, F', T']: 3x3 padded by 1, or 1x1 unpadded; + bias, + the second
@@ -129,9 +130,10 @@ struct GatherRows {};
 /// (map [C, F, T], masks [S, 589]) -> embeddings [S, D]. The mask is read at
 /// floor(j*589/T); weighted mean and deviation per sequence (row = channel*F + frequency) as in
 /// models.md (c), then the head on [means, deviations]. An empty mask gives exactly the bias.
+/// Without weight and bias: the statistics themselves, [S, 2*C*F] (a tap).
 struct MaskedStatsHead {
-  TensorF weight;  // [D, 2*C*F]
-  TensorF bias;    // [D]
+  TensorF weight;  // [D, 2*C*F] or empty
+  TensorF bias;    // [D] or empty
   int speakers = 3;
 };
 

@@ -29,6 +29,14 @@ Graph segmentation_network(const Weights& weights);
 /// Also: stem[32,80,998], layerL.B.hidden, layerL.B.shortcut, layerL.B (L 1..4).
 Graph resnet34_network(const Weights& weights, int frames = 998, int speakers = 3);
 
+/// The same on features whose mean is removed already, over the window or a part of it:
+/// features[998, 80], masks[3, 589] -> embeddings[3, 256].
+Graph resnet34_on_features(const Weights& weights);
+
+/// That with every intermediate as an output, in the order of the network: stem, per block
+/// layerL.B.hidden, layerL.B.shortcut (three of them) and layerL.B, pooled[3, 5120], embeddings.
+Graph resnet34_taps(const Weights& weights);
+
 /// features[*, 80] (shared), indices[-1] i32 -> embedding[192].
 /// Also: rows[-1, 80], stem and head.* maps, head[-1, 320], tdnn[-1, 128], block1..3,
 /// transit1[-1, 256], transit2[-1, 512], frames[-1, 512] (the third transit with out_nonlinear).

@@ -138,9 +138,10 @@ struct Infer {
   }
   Value operator()(const MaskedStatsHead& b) const {
     ranks({3, 2});
-    need(2 * dim(0, 0) * dim(0, 1) == b.weight.dim(1), "statistics");
+    const std::int64_t statistics = 2 * dim(0, 0) * dim(0, 1);
+    need(b.weight.empty() || statistics == b.weight.dim(1), "statistics");
     need(dim(1, 0) == b.speakers, "speakers");
-    return rows(b.speakers, b.weight.dim(0));
+    return rows(b.speakers, b.weight.empty() ? statistics : b.weight.dim(0));
   }
   Value operator()(const StatsHead& b) const {
     ranks({2});

@@ -90,8 +90,9 @@ class ResnetEmbedder final : public PairEmbedder {
     run.outputs = {{output_.get(), 0, kLocalSpeakers * kDim, 0}};
     run.stop = batch.stop;
     program_->run(queue_, run);
-    queue_.download(*output_, 0, std::as_writable_bytes(rows(batch, chunk, chunks)));
-    queue_.wait();
+    do {
+      queue_.download(*output_, 0, std::as_writable_bytes(rows(batch, chunk, chunks)));
+    } while (program_->settle(queue_, run));
   }
 
   backend::Queue& queue_;

@@ -30,6 +30,18 @@ class CpuBuffer final : public Buffer {
   Aligned<float> memory_;
 };
 
+/// Memory of the caller.
+class BorrowedBuffer final : public Buffer {
+ public:
+  BorrowedBuffer(void* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  std::size_t bytes() const noexcept override { return bytes_; }
+  void* host() noexcept override { return data_; }
+
+ private:
+  void* data_;
+  std::size_t bytes_;
+};
+
 /// Host memory: every call is complete when it returns.
 class CpuQueue final : public Queue {
  public:
@@ -83,8 +95,13 @@ class CpuBackend final : public Backend {
     return std::make_unique<CpuBuffer>(bytes);
   }
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<CpuQueue>(); }
+  std::unique_ptr<Buffer> wrap(void* data, std::size_t bytes) override {
+    return std::make_unique<BorrowedBuffer>(data, bytes);
+  }
   std::unique_ptr<Program> compile(const model::Graph& graph,
                                    const CompileOptions& options) override {
+    if (options.precision == Precision::kTf32)
+      base::fail(ErrorCode::kUnsupported, "cpu: TF32 needs a GPU; use exact");
     return std::make_unique<CpuProgram>(graph, options, pool_, target_);
   }
 

@@ -17,6 +17,18 @@ class HostBuffer final : public Buffer {
   std::vector<std::byte> storage_;
 };
 
+/// Memory of the caller.
+class BorrowedBuffer final : public Buffer {
+ public:
+  BorrowedBuffer(void* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  std::size_t bytes() const noexcept override { return bytes_; }
+  void* host() noexcept override { return data_; }
+
+ private:
+  void* data_;
+  std::size_t bytes_;
+};
+
 /// Every call is complete when it returns. \throws Error kInternal for ranges outside of a buffer.
 class HostQueue final : public Queue {
  public:

@@ -73,8 +73,10 @@ void run_stem(const model::Stem& block, const Array& rows, Array& out) {
   image.reset({1, bands, frames});
   for (std::int64_t b = 0; b < bands; ++b) {
     double mean = 0;
-    for (std::int64_t t = 0; t < frames; ++t) mean += *rows.at(t * bands + b);
-    mean /= static_cast<double>(frames);
+    if (block.remove_mean) {
+      for (std::int64_t t = 0; t < frames; ++t) mean += *rows.at(t * bands + b);
+      mean /= static_cast<double>(frames);
+    }
     for (std::int64_t t = 0; t < frames; ++t) {
       *image.at(b * frames + t) = *rows.at(t * bands + b) - mean;
     }

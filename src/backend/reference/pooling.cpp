@@ -1,5 +1,6 @@
 // Statistics over time and the last layer behind them.
 
+#include <algorithm>
 #include <cmath>
 
 #include "backend/reference/layers.hpp"
@@ -53,7 +54,11 @@ void run_masked_stats_head(const model::MaskedStatsHead& block, const Array& map
       statistics[r] = mean;
       statistics[sequences + r] = std::sqrt(variance / v2);
     }
-    apply_head(block.weight, block.bias, statistics, out.at(s * block.weight.dim(0)));
+    if (block.weight.empty()) {
+      std::copy(statistics.begin(), statistics.end(), out.at(s * 2 * sequences));
+    } else {
+      apply_head(block.weight, block.bias, statistics, out.at(s * block.weight.dim(0)));
+    }
   }
 }
 

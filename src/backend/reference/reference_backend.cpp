@@ -26,9 +26,14 @@ class ReferenceBackend final : public Backend {
     }
   }
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<HostQueue>(); }
+  std::unique_ptr<Buffer> wrap(void* data, std::size_t bytes) override {
+    return std::make_unique<BorrowedBuffer>(data, bytes);
+  }
 
   std::unique_ptr<Program> compile(const model::Graph& graph,
                                    const CompileOptions& options) override {
+    if (options.precision == Precision::kTf32)
+      base::fail(ErrorCode::kUnsupported, "reference: TF32 needs a GPU; use exact");
     try {
       return std::make_unique<ReferenceProgram>(graph, options, pool_);
     } catch (const std::bad_alloc&) {

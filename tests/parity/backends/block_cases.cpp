@@ -228,6 +228,9 @@ std::vector<GraphCase> map_cases() {
     cases.push_back(make_case(fmt::format("Stem {}", channels), stem, {{{-1, 80}}}, {1, 2, 31, 60},
                               random, 5.0));
   }
+  const model::Stem centred{random.weight({32, 1, 3, 3}), random.around({32}, 0, 0.2), false};
+  cases.push_back(
+      make_case("Stem on centred rows", centred, {{{-1, 80}}}, {1, 2, 31, 60}, random, 5.0));
   struct Shape {
     std::int64_t out, in, size, frequency;
     int stride_f, stride_t;
@@ -272,14 +275,20 @@ std::vector<GraphCase> statistics_cases() {
   struct Shape {
     std::int64_t channels, frequency, time;
     int speakers;
+    bool head;
   };
-  for (const Shape& s : std::initializer_list<Shape>{{256, 10, 125, 3}, {5, 3, 17, 2}}) {
+  for (const Shape& s : std::initializer_list<Shape>{
+           {256, 10, 125, 3, true}, {5, 3, 17, 2, true}, {5, 3, 17, 2, false}}) {
     const std::int64_t statistics = 2 * s.channels * s.frequency;
-    const model::MaskedStatsHead block{random.weight({256, statistics}),
-                                       random.around({256}, 0, 0.2), s.speakers};
-    GraphCase test =
-        make_case(fmt::format("MaskedStatsHead {}x{}x{}", s.channels, s.frequency, s.time), block,
-                  {{{s.channels, s.frequency, s.time}}, {{s.speakers, 589}}}, {0, 0, 0, 0}, random);
+    model::MaskedStatsHead block{{}, {}, s.speakers};
+    if (s.head) {
+      block.weight = random.weight({256, statistics});
+      block.bias = random.around({256}, 0, 0.2);
+    }
+    GraphCase test = make_case(fmt::format("MaskedStats{} {}x{}x{}", s.head ? "Head" : "",
+                                           s.channels, s.frequency, s.time),
+                               block, {{{s.channels, s.frequency, s.time}}, {{s.speakers, 589}}},
+                               {0, 0, 0, 0}, random);
     for (std::size_t i = 0; i < test.items.size(); ++i) {
       Numbers& masks = test.items[i].inputs[1];
       for (std::size_t j = 0; j < masks.size(); ++j) {

@@ -117,6 +117,7 @@ class StemStep : public Step {
         moments_(row_kernels(shapes.target)),
         out_(block.weight.dim(0)),
         bands_(shapes.inputs[0].shape[1]),
+        remove_mean_(block.remove_mean),
         weights_(
             kernels_, static_cast<int>(out_), 3, 3,
             [&](int c, int tap, int k) { return block.weight.data()[c * 9 + k * 3 + tap]; },
@@ -128,8 +129,12 @@ class StemStep : public Step {
     double* mean = reinterpret_cast<double*>(call.scratch);
     float* image = call.scratch + 2 * bands_;  // [time + 2][bands + 2], zeros around
     const float* in = call.inputs[0].floats();
-    moments_.moments({in, time, bands_, static_cast<int>(bands_)}, nullptr,
-                     static_cast<double>(time), mean, nullptr);
+    if (remove_mean_) {
+      moments_.moments({in, time, bands_, static_cast<int>(bands_)}, nullptr,
+                       static_cast<double>(time), mean, nullptr);
+    } else {
+      std::fill_n(mean, bands_, 0.0);
+    }
     std::fill_n(image, width, 0.0F);
     for (int64_t t = 0; t < time; ++t) {
       float* row = image + (t + 1) * width;
@@ -167,6 +172,7 @@ class StemStep : public Step {
   const GemmKernels& kernels_;
   const RowKernels& moments_;
   int64_t out_, bands_;
+  bool remove_mean_;
   PackedWeights weights_;
 };
 

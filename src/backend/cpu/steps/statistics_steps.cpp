@@ -61,38 +61,30 @@ class StatsHeadStep : public Step {
   PackedWeights weights_;
 };
 
-/// Statistics stand in the order of the map in memory (frequency, channel); the head's weights are
-/// packed to match.
-class MaskedStatsHeadStep : public Step {
+/// Masked mean and deviation of every sequence of a map, in the order of the map in memory
+/// (frequency, channel): per mask first all means, then all deviations.
+class MaskedStatistics {
  public:
-  MaskedStatsHeadStep(const model::MaskedStatsHead& block, const NodeShapes& shapes)
-      : target_(shapes.target),
-        kernels_(gemm_kernels(shapes.target)),
-        rows_(row_kernels(shapes.target)),
+  MaskedStatistics(const model::MaskedStatsHead& block, const NodeShapes& shapes)
+      : rows_(row_kernels(shapes.target)),
         channels_(shapes.inputs[0].shape[0]),
         frequency_(shapes.inputs[0].shape[1]),
         mask_frames_(shapes.inputs[1].shape[1]),
         mask_is_float_(shapes.inputs[1].type == model::ElementType::kF32),
-        speakers_(block.speakers),
-        weights_(
-            kernels_, static_cast<int>(block.weight.dim(0)), 1,
-            static_cast<int>(block.weight.dim(1)),
-            [&](int c, int, int k) {
-              const int64_t sequences = channels_ * frequency_;
-              const int64_t half = k / sequences;
-              const int64_t f = k % sequences / channels_;
-              const int64_t channel = k % channels_;
-              return block.weight.data()[(c * 2 + half) * sequences + channel * frequency_ + f];
-            },
-            [&](int c) { return block.bias.data()[c]; }) {}
+        speakers_(block.speakers) {}
 
-  void run(const StepCall& call) const override {
+  int64_t speakers() const { return speakers_; }
+  int64_t sequences() const { return channels_ * frequency_; }
+  /// Row of the block's definition (channel*F + frequency) of sequence k in memory.
+  int64_t row(int64_t k) const { return k % channels_ * frequency_ + k / channels_; }
+
+  /// The statistics [speakers, 2 * sequences], inside the call's scratch.
+  const float* run(const StepCall& call) const {
     const int64_t time = call.inputs[0].time;
-    const int64_t sequences = channels_ * frequency_;
     double* mean = reinterpret_cast<double*>(call.scratch);
     double* squares = mean + channels_;
     float* statistics = call.scratch + 4 * channels_;
-    float* weights = statistics + speakers_ * 2 * sequences;
+    float* weights = statistics + speakers_ * 2 * sequences();
     for (int64_t s = 0; s < speakers_; ++s) {
       // The two small numbers act in single precision: they vanish beside one frame, and decide
       // when there is none.
@@ -105,33 +97,24 @@ class MaskedStatsHeadStep : public Step {
       }
       sum += 1e-8F;
       const float divisor = sum - sum_of_squares / sum + 1e-8F;
-      float* means = statistics + s * 2 * sequences;
+      float* means = statistics + s * 2 * sequences();
       for (int64_t f = 0; f < frequency_; ++f) {
-        const float* row = call.inputs[0].floats() + (f * (time + 2) + 1) * channels_;
-        rows_.moments({row, time, channels_, static_cast<int>(channels_)}, weights,
+        const float* from = call.inputs[0].floats() + (f * (time + 2) + 1) * channels_;
+        rows_.moments({from, time, channels_, static_cast<int>(channels_)}, weights,
                       static_cast<double>(sum), mean, squares);
         float* to = means + f * channels_;
         for (int64_t c = 0; c < channels_; ++c) {
           to[c] = static_cast<float>(mean[c]);
-          to[sequences + c] =
+          to[sequences() + c] =
               static_cast<float>(std::sqrt(squares[c] / static_cast<double>(divisor)));
         }
       }
     }
-    Gemm gemm = weights_.gemm();
-    const float* a = statistics;
-    gemm.a = &a;
-    gemm.a_stride = 2 * sequences;
-    gemm.rows = speakers_;
-    gemm.out = call.output.floats();
-    gemm.out_stride = weights_.columns();
-    kernels_.run(gemm);
+    return statistics;
   }
-  int64_t scratch_floats(int64_t time) const override {
-    return 4 * channels_ + speakers_ * 2 * channels_ * frequency_ + time;
+  int64_t scratch_floats(int64_t time) const {
+    return 4 * channels_ + speakers_ * 2 * sequences() + time;
   }
-  std::string kernel() const override { return "two masked passes + " + gemm_name(target_); }
-  std::string reason() const override { return "all masks share one product with the head"; }
 
  private:
   float mask(const Argument& masks, int64_t at) const {
@@ -139,13 +122,70 @@ class MaskedStatsHeadStep : public Step {
                           : static_cast<float>(static_cast<const std::uint8_t*>(masks.data)[at]);
   }
 
-  int64_t target_;
-  const GemmKernels& kernels_;
   const RowKernels& rows_;
   int64_t channels_, frequency_, mask_frames_;
   bool mask_is_float_;
   int64_t speakers_;
+};
+
+/// The head's weights are packed in the order of the statistics.
+class MaskedStatsHeadStep : public Step {
+ public:
+  MaskedStatsHeadStep(const model::MaskedStatsHead& block, const NodeShapes& shapes)
+      : target_(shapes.target),
+        kernels_(gemm_kernels(shapes.target)),
+        statistics_(block, shapes),
+        weights_(
+            kernels_, static_cast<int>(block.weight.dim(0)), 1,
+            static_cast<int>(block.weight.dim(1)),
+            [&](int c, int, int k) {
+              const int64_t sequences = statistics_.sequences();
+              return block.weight
+                  .data()[(c * 2 + k / sequences) * sequences + statistics_.row(k % sequences)];
+            },
+            [&](int c) { return block.bias.data()[c]; }) {}
+
+  void run(const StepCall& call) const override {
+    Gemm gemm = weights_.gemm();
+    const float* a = statistics_.run(call);
+    gemm.a = &a;
+    gemm.a_stride = 2 * statistics_.sequences();
+    gemm.rows = statistics_.speakers();
+    gemm.out = call.output.floats();
+    gemm.out_stride = weights_.columns();
+    kernels_.run(gemm);
+  }
+  int64_t scratch_floats(int64_t time) const override { return statistics_.scratch_floats(time); }
+  std::string kernel() const override { return "two masked passes + " + gemm_name(target_); }
+  std::string reason() const override { return "all masks share one product with the head"; }
+
+ private:
+  int64_t target_;
+  const GemmKernels& kernels_;
+  MaskedStatistics statistics_;
   PackedWeights weights_;
+};
+
+/// The same without a head: a tap.
+class MaskedStatsStep : public Step {
+ public:
+  MaskedStatsStep(const model::MaskedStatsHead& block, const NodeShapes& shapes)
+      : statistics_(block, shapes) {}
+
+  void run(const StepCall& call) const override {
+    const float* from = statistics_.run(call);
+    float* to = call.output.floats();
+    const int64_t sequences = statistics_.sequences();
+    for (int64_t half = 0; half < 2 * statistics_.speakers(); ++half)
+      for (int64_t k = 0; k < sequences; ++k)
+        to[half * sequences + statistics_.row(k)] = from[half * sequences + k];
+  }
+  int64_t scratch_floats(int64_t time) const override { return statistics_.scratch_floats(time); }
+  std::string kernel() const override { return "two masked passes"; }
+  std::string reason() const override { return "statistics without a head"; }
+
+ private:
+  MaskedStatistics statistics_;
 };
 
 }  // namespace
@@ -155,6 +195,7 @@ std::unique_ptr<Step> step_of(const model::StatsHead& block, const NodeShapes& s
 }
 
 std::unique_ptr<Step> step_of(const model::MaskedStatsHead& block, const NodeShapes& shapes) {
+  if (block.weight.empty()) return std::make_unique<MaskedStatsStep>(block, shapes);
   return std::make_unique<MaskedStatsHeadStep>(block, shapes);
 }
 
