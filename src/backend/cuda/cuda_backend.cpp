@@ -4,20 +4,36 @@
 
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/embedding_program.hpp"
+#include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/hopper/block_walk.hpp"
+#include "backend/cuda/kernels/hopper/conv_down.hpp"
+#include "backend/cuda/kernels/hopper/conv_tile.hpp"
+#include "backend/cuda/kernels/hopper/conv_walk.hpp"
 #include "backend/cuda/memory.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
 
+// Allows the kernels their shared memory: before any launch, never while a batch is recorded.
+cudaError_t prepare_kernels(bool hopper) {
+  cudaError_t error = prepare_conv_mma();
+  if (!hopper) return error;
+  for (const auto prepare : {hopper::prepare_conv_tile, hopper::prepare_conv_walk,
+                             hopper::prepare_block_walk, hopper::prepare_conv_down})
+    if (error == cudaSuccess) error = prepare();
+  return error;
+}
+
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(int index) : index_(index) {
+  CudaBackend(int index, Family family) : index_(index), family_(family) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "GPU");
     if (index < 0 || index >= count)
       base::fail(ErrorCode::kUnsupported, "cuda:{}: this machine has {} GPU(s)", index, count);
     const DeviceGuard guard(index);
     check(cudaGetDeviceProperties(&properties_, index), "GPU");
+    check(prepare_kernels(properties_.major == 9 && properties_.minor == 0), "kernels");
   }
 
   std::string name() const override { return fmt::format("cuda:{}", index_); }
@@ -32,18 +48,27 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<CudaQueue>(index_); }
   std::unique_ptr<Program> compile(const model::Graph& graph,
                                    const CompileOptions& options) override {
-    return std::make_unique<EmbeddingProgram>(index_, graph, options);
+    if (options.precision == Precision::kTf32)
+      base::fail(ErrorCode::kUnsupported, "tf32 mode is not in this build; take exact or fast");
+    ModelOptions wanted;
+    wanted.choice.mode = options.precision == Precision::kExact ? Mode::kExact : Mode::kFast;
+    wanted.choice.family = family_;
+    wanted.choice.kernel_only = options.kernel_only;
+    wanted.choice.items = options.max_items;
+    auto model = std::make_shared<const EmbeddingModel>(index_, graph, wanted);
+    return std::make_unique<EmbeddingProgram>(std::move(model), graph, options);
   }
 
  private:
   int index_;
+  Family family_;
   cudaDeviceProp properties_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cuda_backend(int index) {
-  return std::make_unique<CudaBackend>(index);
+std::unique_ptr<Backend> make_cuda_backend(int index, Family family) {
+  return std::make_unique<CudaBackend>(index, family);
 }
 
 std::vector<std::string> cuda_device_names() {

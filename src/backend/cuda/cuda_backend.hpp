@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cuda/choice/choice.hpp"
 
 namespace diarist::backend::cuda {
 
-/// \param index of the GPU. \throws Error kUnsupported without a usable GPU of that number.
-std::unique_ptr<Backend> make_cuda_backend(int index);
+/// \param index of the GPU. \param family of kernels: any, or one forced for tests and figures.
+/// \throws Error kUnsupported without a usable GPU of that number.
+std::unique_ptr<Backend> make_cuda_backend(int index, Family family = Family::kAny);
 
 /// "cuda:0", ...; empty without a driver or GPU.
 std::vector<std::string> cuda_device_names();

@@ -2,66 +2,64 @@
 // The speaker embedding (Stem, Conv2d, MaskedStatsHead) compiled for one GPU.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/cuda/kernels/conv_args.hpp"
-#include "backend/cuda/memory.hpp"
+#include "backend/cuda/activation_store.hpp"
+#include "backend/cuda/embedding_model.hpp"
+#include "backend/cuda/embedding_pass.hpp"
 
 namespace diarist::backend::cuda {
 
-/// Weights in kernel layout, one arena for the maps, and one fused launch per convolution.
-/// exact: halves split into high and low parts, three products, FP32 accumulation.
-/// fast: plain halves, FP32 accumulation. Pooling and head are FP32 in both.
+/// Device time of a launch.
+struct LaunchTime {
+  std::string layer, kernel;
+  double milliseconds = 0;
+};
+
+/// Batches composed of passes of a few sizes; half precision watched over, items that left its
+/// range recomputed by settle().
+/// Order of death: passes (with their graphs), buffers, store, model.
 class EmbeddingProgram final : public Program {
  public:
   /// \throws Error kUnsupported naming the node that has no kernel, kOutOfMemory.
-  EmbeddingProgram(int device, const model::Graph& graph, const CompileOptions& options);
+  EmbeddingProgram(std::shared_ptr<const EmbeddingModel> model, const model::Graph& graph,
+                   const CompileOptions& options);
+  ~EmbeddingProgram() override;
 
   /// \throws Error kInvalidArgument naming the argument whose length is wrong.
   void run(Queue& queue, const Run& run) override;
+  bool settle(Queue& queue, const Run& run) override;
   std::span<const Choice> choices() const noexcept override { return choices_; }
-  std::size_t workspace_bytes() const noexcept override { return workspace_; }
+  std::size_t workspace_bytes() const noexcept override;
+  int plans() const noexcept override;
+
+  /// Median over `repeats` eager runs of a batch that fills one pass, with events between the
+  /// launches. The first row is what prepares the trunk's input.
+  std::vector<LaunchTime> times(Queue& queue, const Run& run, int repeats);
+
+  /// Largest pass for `items` items that are left: a size of 1, 2, 4, ... up to max_items. It may
+  /// be larger than what is left by a third, when that is quicker than several small ones.
+  static int pass_size(int items, int max_items);
 
  private:
-  // Where a value's map lies: a slot of the arena, and its shape.
-  struct Map {
-    int slot = -1;
-    int channels = 0, frequency = 0, time = 0;
-  };
-  struct Convolution {
-    int node = 0;
-    ConvShape shape;
-    DeviceMemory weights, bias;
-    float unscale = 1;
-    int input = 0, residual = -1, output = 0;  // values
-    bool relu = true;
-  };
-
-  void add_stem(const model::Graph& graph, int node);
-  void add_convolution(const model::Graph& graph, int node);
-  void add_head(const model::Graph& graph, int node);
-  void place_values(const model::Graph& graph);
   void check_arguments(const Run& run) const;
-  __half* map_data(int value) const;
-  void launch_trunk(int items, cudaStream_t stream) const;
-  void launch_output(std::size_t index, const View& view, int items, cudaStream_t stream) const;
+  EmbeddingPass& pass_of(int items);
+  void run_pass(EmbeddingPass& pass, int first, int count, const Run& run, cudaStream_t stream);
+  void recompute(const std::vector<int>& items, Queue& queue, const Run& run);
 
-  int device_;
-  int max_items_;
-  bool split_;
-  std::vector<model::Value> values_;
-  std::vector<int> inputs_, outputs_;
-  std::vector<Map> maps_;
-  std::vector<Convolution> convolutions_;
-  DeviceMemory stem_weights_, stem_bias_, means_;
-  int stem_output_ = -1;
-  DeviceMemory head_weights_, head_bias_, statistics_, range_;
-  int head_input_ = -1, head_output_ = -1, speakers_ = 0, mask_frames_ = 0, dim_ = 0;
-  std::vector<DeviceMemory> slots_;
+  std::shared_ptr<const EmbeddingModel> model_;
+  const model::Graph graph_;  // for the FP32 program; shares the weights
+  CompileOptions options_;
+  ActivationStore store_;
+  PassBuffers buffers_;
+  std::map<int, std::unique_ptr<EmbeddingPass>> passes_;
   std::vector<Choice> choices_;
-  std::size_t workspace_ = 0;
+  std::unique_ptr<std::uint32_t, void (*)(std::uint32_t*)> words_;  // pinned, one per item
+  std::unique_ptr<Program> without_halves_;  // built at the first overflow, kept
+  bool reported_ = false;
 };
 
 }  // namespace diarist::backend::cuda

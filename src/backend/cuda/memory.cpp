@@ -67,6 +67,28 @@ DeviceMemory to_device(int device, std::span<const T> values, const char* what) 
 template DeviceMemory to_device(int, std::span<const float>, const char*);
 template DeviceMemory to_device(int, std::span<const std::uint16_t>, const char*);
 
+Events::Events(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event), "event");
+    events_.push_back(event);
+  }
+}
+
+Events::~Events() {
+  for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+}
+
+void Events::record(std::size_t index, cudaStream_t stream) {
+  check(cudaEventRecord(events_[index], stream), "event");
+}
+
+double Events::milliseconds(std::size_t from, std::size_t to) const {
+  float elapsed = 0;
+  check(cudaEventElapsedTime(&elapsed, events_[from], events_[to]), "event");
+  return double{elapsed};
+}
+
 CudaQueue::CudaQueue(int device) : device_(device) {
   const DeviceGuard guard(device);
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");

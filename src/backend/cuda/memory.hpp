@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "backend/backend.hpp"
 
@@ -58,6 +59,21 @@ class CudaBuffer final : public Buffer {
 
  private:
   DeviceMemory memory_;
+};
+
+/// Marks of time on a stream.
+class Events {
+ public:
+  explicit Events(std::size_t count);
+  ~Events();
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  void record(std::size_t index, cudaStream_t stream);
+  /// Between two marks that were reached.
+  double milliseconds(std::size_t from, std::size_t to) const;
+
+ private:
+  std::vector<cudaEvent_t> events_;
 };
 
 /// One non-blocking stream.

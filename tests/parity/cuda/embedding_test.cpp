@@ -9,6 +9,7 @@
 
 #include "../backends/graph_runner.hpp"
 #include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/embedding_program.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "diarist/error.hpp"
 #include "support/synthetic_weights.hpp"
@@ -76,32 +77,41 @@ double cosine(const Numbers& a, const Numbers& b, std::size_t row) {
   return dot / std::sqrt(aa * bb);
 }
 
-class CudaEmbedding : public testing::TestWithParam<Precision> {
- protected:
-  // graph_runner compiles in exact mode; this backend asks for the mode under test.
-  class Forced final : public backend::Backend {
-   public:
-    explicit Forced(Precision precision)
-        : inner_(backend::cuda::make_cuda_backend(0)), precision_(precision) {}
-    std::string name() const override { return inner_->name(); }
-    std::string kernels() const override { return inner_->kernels(); }
-    int threads() const noexcept override { return 1; }
-    int preferred_items() const noexcept override { return inner_->preferred_items(); }
-    std::unique_ptr<backend::Buffer> allocate(std::size_t bytes) override {
-      return inner_->allocate(bytes);
-    }
-    std::unique_ptr<backend::Queue> make_queue() override { return inner_->make_queue(); }
-    std::unique_ptr<backend::Program> compile(const model::Graph& graph,
-                                              const backend::CompileOptions& options) override {
-      backend::CompileOptions forced = options;
-      forced.precision = precision_;
-      return inner_->compile(graph, forced);
-    }
+struct Wish {
+  Precision precision;
+  backend::cuda::Family family;
+  bool record = true;
+};
 
-   private:
-    std::unique_ptr<backend::Backend> inner_;
-    Precision precision_;
-  };
+// graph_runner compiles in exact mode; this backend asks for what is under test.
+class Forced final : public backend::Backend {
+ public:
+  explicit Forced(const Wish& wish)
+      : inner_(backend::cuda::make_cuda_backend(0, wish.family)), wish_(wish) {}
+  std::string name() const override { return inner_->name(); }
+  std::string kernels() const override { return inner_->kernels(); }
+  int threads() const noexcept override { return 1; }
+  int preferred_items() const noexcept override { return inner_->preferred_items(); }
+  std::unique_ptr<backend::Buffer> allocate(std::size_t bytes) override {
+    return inner_->allocate(bytes);
+  }
+  std::unique_ptr<backend::Queue> make_queue() override { return inner_->make_queue(); }
+  std::unique_ptr<backend::Program> compile(const model::Graph& graph,
+                                            const backend::CompileOptions& options) override {
+    backend::CompileOptions forced = options;
+    forced.precision = wish_.precision;
+    forced.record = wish_.record;
+    return inner_->compile(graph, forced);
+  }
+
+ private:
+  std::unique_ptr<backend::Backend> inner_;
+  Wish wish_;
+};
+
+class CudaEmbedding : public testing::TestWithParam<Wish> {
+ protected:
+  static bool exact() { return GetParam().precision == Precision::kExact; }
 };
 
 TEST_P(CudaEmbedding, EveryLayerKeepsToTheReference) {
@@ -111,19 +121,18 @@ TEST_P(CudaEmbedding, EveryLayerKeepsToTheReference) {
   const Outputs wanted = run_graph(*backend::reference::make_reference_backend(0), test);
   Forced gpu(GetParam());
   const Outputs got = run_graph(gpu, test);
-  const bool exact = GetParam() == Precision::kExact;
   for (std::size_t o = 0; o < names.size(); ++o)
     for (std::size_t item = 0; item < got.size(); ++item) {
       const double difference = relative_difference(got[item][o], wanted[item][o]);
       std::printf("[          ] %-18s item %zu relative error %.2e\n", names[o].c_str(), item,
                   difference);
-      EXPECT_LT(difference, exact ? 1e-4 : 1e-2) << names[o];
+      EXPECT_LT(difference, exact() ? 1e-4 : 1e-2) << names[o];
     }
   for (std::size_t item = 0; item < got.size(); ++item)
     for (std::size_t row = 0; row < 3; ++row) {
       const double c = cosine(got[item].back(), wanted[item].back(), row);
       std::printf("[          ] cosine 1 - %.2e\n", 1 - c);
-      EXPECT_GE(c, exact ? 0.99999 : 0.9999);
+      EXPECT_GE(c, exact() ? 0.99999 : 0.9999);
     }
 }
 
@@ -136,6 +145,21 @@ TEST_P(CudaEmbedding, BatchAndPositionDoNotMatter) {
   EXPECT_EQ(shuffled[0][0], all[3][0]);
   EXPECT_EQ(shuffled[2][0], all[4][0]);
   EXPECT_EQ(run_graph(gpu, test, {2})[0][0], all[2][0]);
+}
+
+TEST_P(CudaEmbedding, RecordedRunsAndBatchSizesDoNotMatter) {
+  DIARIST_NEED_GPU();
+  const GraphCase few = embedding_case(3, {"embeddings"});
+  GraphCase many = few;
+  for (int i = 3; i < 45; ++i) many.items.push_back(few.items[static_cast<std::size_t>(i % 3)]);
+  Wish eager_wish = GetParam();
+  eager_wish.record = false;
+  Forced recorded(GetParam()), eager(eager_wish);
+  const Outputs alone = run_graph(recorded, few, {0});
+  EXPECT_EQ(run_graph(eager, few, {0}), alone);
+  const Outputs all = run_graph(recorded, many);
+  EXPECT_EQ(run_graph(eager, many), all);
+  for (std::size_t i = 0; i < all.size(); i += 3) EXPECT_EQ(all[i], alone[0]) << "item " << i;
 }
 
 TEST_P(CudaEmbedding, WrongBuffersAreNamed) {
@@ -160,7 +184,7 @@ TEST_P(CudaEmbedding, WrongBuffersAreNamed) {
 // Sustained rate over about two seconds; printed, not judged: the card's clock is its own.
 TEST_P(CudaEmbedding, Rate) {
   DIARIST_NEED_GPU();
-  for (const int items : {1, 32, 128}) {
+  for (const int items : {1, 32, 128, 132}) {
     Forced gpu(GetParam());
     const auto program =
         gpu.compile(model::resnet34_network(weights(), kFrames), {.max_items = items});
@@ -178,25 +202,40 @@ TEST_P(CudaEmbedding, Rate) {
     run.inputs = {{features.get(), 0, kFrames * 80, 0}, {masks.get(), 0, 3 * 589, 0}};
     run.outputs = {{output.get(), 0, 768, 0}};
     program->run(*queue, run);
-    queue->wait();
+    EXPECT_FALSE(program->settle(*queue, run));
     const auto start = std::chrono::steady_clock::now();
     double seconds = 0;
     int runs = 0;
-    while (seconds < 2.0) {
-      for (int i = 0; i < 5; ++i, ++runs) program->run(*queue, run);
+    const double wanted = items == 132 || GetParam().family != backend::cuda::Family::kAny ? 1 : 3;
+    while (seconds < wanted) {
+      for (int i = 0; i < (items == 1 ? 50 : 5); ++i, ++runs) program->run(*queue, run);
       queue->wait();
       seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
-    std::printf("[          ] %s batch %d: %.0f chunks/s, %.3f ms a batch, workspace %.0f MB\n",
-                GetParam() == Precision::kExact ? "exact" : "fast", items, runs * items / seconds,
-                1000 * seconds / runs, static_cast<double>(program->workspace_bytes()) / 1e6);
+    std::printf("[          ] batch %d: %.0f chunks/s, %.3f ms a batch, workspace %.0f MB\n", items,
+                runs * items / seconds, 1000 * seconds / runs,
+                static_cast<double>(program->workspace_bytes()) / 1e6);
+    if (items != 1 && items != 128) continue;
+    double total = 0;
+    for (const auto& launch :
+         static_cast<backend::cuda::EmbeddingProgram&>(*program).times(*queue, run, 20)) {
+      std::printf("[          ]   %-32s %-24s %8.4f ms\n", launch.layer.c_str(),
+                  launch.kernel.c_str(), launch.milliseconds);
+      total += launch.milliseconds;
+    }
+    std::printf("[          ]   sum %.3f ms\n", total);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, CudaEmbedding,
-                         testing::Values(Precision::kExact, Precision::kFast),
+INSTANTIATE_TEST_SUITE_P(Wishes, CudaEmbedding,
+                         testing::Values(Wish{Precision::kFast, backend::cuda::Family::kAny},
+                                         Wish{Precision::kExact, backend::cuda::Family::kAny},
+                                         Wish{Precision::kFast, backend::cuda::Family::kPortable},
+                                         Wish{Precision::kExact, backend::cuda::Family::kPortable}),
                          [](const auto& test) {
-                           return test.param == Precision::kExact ? "exact" : "fast";
+                           return std::string(test.param.precision == Precision::kExact ? "exact"
+                                                                                        : "fast") +
+                                  "_" + backend::cuda::family_name(test.param.family);
                          });
 
 }  // namespace

@@ -1,0 +1,81 @@
+#pragma once
+// The speaker embedding's weights on one device at one precision.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/choice/choice.hpp"
+#include "backend/cuda/memory.hpp"
+#include "model/graph.hpp"
+
+namespace diarist::backend::cuda {
+
+struct ModelOptions {
+  ChoiceOptions choice;
+  int items = 1;  // largest batch, named in errors
+};
+
+/// Weights of a convolution in its kernel's layout.
+struct LayerWeights {
+  DeviceMemory weights, bias;
+  float unscale = 1;  // undoes the power of two that the packed weights carry
+};
+
+/// A masked pooling, with its head unless the statistics themselves are wanted.
+struct HeadWeights {
+  int map = -1, masks = -1, output = -1;  // values
+  int speakers = 0, statistics = 0, dim = 0;
+  DeviceMemory weights, bias;  // empty: statistics only
+};
+
+/// Layers, choices and packed weights; immutable, safe from many threads. Which kernel runs a layer
+/// is settled here for all batch classes.
+class EmbeddingModel {
+ public:
+  /// \throws Error kUnsupported naming the node that has no kernel, kOutOfMemory.
+  EmbeddingModel(int device, const model::Graph& graph, const ModelOptions& options);
+
+  int device() const noexcept { return device_; }
+  const DeviceFacts& facts() const noexcept { return facts_; }
+  bool split() const noexcept { return mode_ == Mode::kExact; }
+  const std::vector<model::Value>& values() const noexcept { return values_; }
+  const std::vector<ConvLayer>& layers() const noexcept { return layers_; }
+  const TrunkChoice& choice() const noexcept { return choice_; }
+  /// Weights of a layer as its chosen kernel reads them.
+  const LayerWeights& weights(int layer) const { return weights_[static_cast<std::size_t>(layer)]; }
+  /// True for a map that stays inside a fused kernel.
+  bool fused(int value) const;
+  /// True when such a map is an output of the graph: then all of them are made once more, each by a
+  /// kernel of its own.
+  bool taps_hidden() const noexcept { return taps_hidden_; }
+  /// Weights for that. Empty unless taps_hidden() and the layer's map is fused.
+  const LayerWeights& tap_weights(int layer) const {
+    return tap_weights_[static_cast<std::size_t>(layer)];
+  }
+  const std::vector<HeadWeights>& heads() const noexcept { return heads_; }
+  const std::vector<int>& inputs() const noexcept { return inputs_; }
+  const std::vector<int>& outputs() const noexcept { return outputs_; }
+  bool remove_mean() const noexcept { return remove_mean_; }
+  std::size_t weight_bytes() const noexcept;
+
+ private:
+  void add_layer(const model::Graph& graph, const model::Node& node);
+  void add_head(const model::Graph& graph, const model::Node& node);
+  LayerWeights pack(const model::Graph& graph, int layer) const;
+  LayerWeights pack_for_tap(const model::Graph& graph, int layer) const;
+
+  int device_;
+  DeviceFacts facts_;
+  Mode mode_;
+  std::vector<model::Value> values_;
+  std::vector<int> inputs_, outputs_;
+  std::vector<ConvLayer> layers_;
+  std::vector<int> nodes_;  // of the layers
+  TrunkChoice choice_;
+  std::vector<LayerWeights> weights_, tap_weights_;
+  std::vector<HeadWeights> heads_;
+  bool remove_mean_ = true, taps_hidden_ = false;
+};
+
+}  // namespace diarist::backend::cuda

@@ -1,0 +1,389 @@
+#include "backend/cuda/embedding_pass.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "backend/cuda/check.hpp"
+#include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/embed_ends.hpp"
+#include "backend/cuda/kernels/features.hpp"
+#include "backend/cuda/kernels/hopper/block_walk.hpp"
+#include "backend/cuda/kernels/hopper/conv_down.hpp"
+#include "backend/cuda/kernels/hopper/conv_tile.hpp"
+#include "backend/cuda/kernels/hopper/conv_walk.hpp"
+
+namespace diarist::backend::cuda {
+namespace {
+
+constexpr int kBands = 80;
+
+std::size_t floats(std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(float); }
+
+bool stem_is_fused(const EmbeddingModel& model) {
+  const std::vector<LayerChoice>& layers = model.choice().layers;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (model.layers()[i].shape.stem()) return layers[i].kernel == KernelId::kBlockWalk;
+  return false;
+}
+
+int stem_layer(const EmbeddingModel& model) {
+  const std::vector<ConvLayer>& layers = model.layers();
+  const auto stem = std::find_if(layers.begin(), layers.end(),
+                                 [](const ConvLayer& layer) { return layer.shape.stem(); });
+  return static_cast<int>(stem - layers.begin());
+}
+
+// A plan outlives the call that made it; tensor maps want 64-byte addresses, which new gives.
+template <typename Plan, typename Make, typename Start>
+std::function<cudaError_t(cudaStream_t)> planned(const char* what, Make make, Start start) {
+  auto plan = std::make_shared<Plan>();
+  check(make(plan.get()), what);
+  return [plan, start](cudaStream_t stream) { return start(*plan, stream); };
+}
+
+}  // namespace
+
+PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
+  const int device = model.device();
+  const auto items = static_cast<std::int64_t>(max_items);
+  means = DeviceMemory(device, floats(items * kBands), "means");
+  if (stem_is_fused(model)) {
+    features = DeviceMemory(device,
+                            static_cast<std::size_t>(items) * hopper::kFeatureRows *
+                                hopper::kFeatureColumns * sizeof(std::uint16_t),
+                            "features");
+    const DeviceGuard guard(device);
+    check(cudaMemset(features.data(), 0, features.bytes()), "features");
+  }
+  std::int64_t statistics_floats = 0, result_width = 0;
+  for (const HeadWeights& head : model.heads()) {
+    const base::Shape& shape = model.values()[static_cast<std::size_t>(head.masks)].shape;
+    mask_floats = static_cast<int>(shape[0] * shape[1]);
+    statistics_floats = std::int64_t{head.speakers} * head.statistics;
+    if (head.weights.bytes() > 0) result_width = std::int64_t{head.speakers} * head.dim;
+  }
+  masks = DeviceMemory(device, floats(items * mask_floats), "masks");
+  statistics = DeviceMemory(device, floats(items * statistics_floats), "statistics");
+  result_floats = static_cast<std::size_t>(items * result_width);
+  result = DeviceMemory(device, floats(items * (result_width + 1)), "embeddings");
+}
+
+std::size_t PassBuffers::bytes() const {
+  return features.bytes() + means.bytes() + masks.bytes() + statistics.bytes() + result.bytes();
+}
+
+EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
+                             PassBuffers& buffers)
+    : model_(model), items_(items), store_(store), buffers_(buffers) {
+  place();
+}
+
+EmbeddingPass::~EmbeddingPass() { forget_graph(); }
+
+// Steps are layers in launch order; -1 is before the first, the number of layers the heads.
+void EmbeddingPass::place() {
+  const int end = static_cast<int>(model_.layers().size());
+  std::vector<Lifetime> lifetimes(model_.values().size());
+  for (int i = 0; i < end; ++i) {
+    const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(i)];
+    const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(i)];
+    const bool fused = model_.fused(layer.output);
+    if (!fused || model_.taps_hidden()) {
+      const base::Shape& shape = model_.values()[static_cast<std::size_t>(layer.output)].shape;
+      Lifetime& life = lifetimes[static_cast<std::size_t>(layer.output)];
+      life.bytes = static_cast<std::size_t>(base::element_count(shape)) *
+                   static_cast<std::size_t>(items_) * (model_.split() ? 2 : 1) *
+                   sizeof(std::uint16_t);
+      life.first = layer.shape.stem() ? -1 : choice.launched_by;
+      life.last = fused ? end : life.first;
+    }
+    for (const int read : {layer.input, layer.residual}) {
+      if (read < 0) continue;
+      Lifetime& life = lifetimes[static_cast<std::size_t>(read)];
+      life.last = std::max(life.last, choice.launched_by);
+    }
+  }
+  for (const HeadWeights& head : model_.heads())
+    lifetimes[static_cast<std::size_t>(head.map)].last = end;
+  for (const int value : model_.outputs()) lifetimes[static_cast<std::size_t>(value)].last = end;
+  placement_ = place_maps(lifetimes);
+}
+
+__half* EmbeddingPass::map(int value) const {
+  return reinterpret_cast<__half*>(store_.data() +
+                                   placement_.offsets[static_cast<std::size_t>(value)]);
+}
+
+ConvArgs EmbeddingPass::conv_args(int index) const {
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  const LayerWeights& weights = model_.weights(index);
+  ConvArgs args;
+  args.input = map(layer.input);
+  args.weights = weights.weights.as<__half>();
+  args.bias = weights.bias.as<float>();
+  args.residual = layer.residual >= 0 ? map(layer.residual) : nullptr;
+  args.output = map(layer.output);
+  args.items = items_;
+  args.in_f = layer.shape.frequency;
+  args.in_t = layer.shape.time;
+  args.out_f = layer.shape.out_frequency();
+  args.out_t = layer.shape.out_time();
+  args.cin = layer.shape.cin;
+  args.cout = layer.shape.cout;
+  args.unscale = weights.unscale;
+  args.relu = layer.relu;
+  args.range = buffers_.range();
+  return args;
+}
+
+// Makes the launches for the store's present addresses.
+void EmbeddingPass::bind() {
+  store_.reserve(placement_.bytes);
+  if (generation_ == store_.generation() && !launches_.empty()) return;
+  forget_graph();
+  launches_.clear();
+  const DeviceGuard guard(model_.device());
+  for (int i = 0; i < static_cast<int>(model_.layers().size()); ++i) {
+    const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(i)];
+    const bool stem = model_.layers()[static_cast<std::size_t>(i)].shape.stem();
+    if (!stem && choice.launched_by == i) add_layer(i);
+    if (!stem && model_.taps_hidden() &&
+        model_.fused(model_.layers()[static_cast<std::size_t>(i)].output))
+      add_tap_layer(i);
+  }
+  add_heads();
+  generation_ = store_.generation();
+}
+
+void EmbeddingPass::add_layer(int index) {
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(index)];
+  const ConvArgs args = conv_args(index);
+  const bool split = model_.split();
+  const int multiprocessors = model_.facts().multiprocessors;
+  const char* what = layer.name.c_str();
+  Launch launch{layer.name, choice.name, {}};
+  switch (choice.kernel) {
+    case KernelId::kBlockWalk: {
+      // Its first convolution writes what this one reads.
+      int first = 0;
+      while (model_.layers()[static_cast<std::size_t>(first)].output != layer.input) ++first;
+      const int input = model_.layers()[static_cast<std::size_t>(first)].input;
+      hopper::BlockArgs block;
+      block.output = args.output;
+      for (int i = 0; i < 2; ++i) {
+        const LayerWeights& weights = model_.weights(i == 0 ? first : index);
+        block.weights[i] = weights.weights.data();
+        block.bias[i] = weights.bias.as<float>();
+        block.unscale[i] = weights.unscale;
+      }
+      const int stem = stem_layer(model_);
+      if (model_.fused(input)) {
+        block.features = buffers_.features.as<__half>();
+        block.stem_weights = model_.weights(stem).weights.data();
+        block.stem_bias = model_.weights(stem).bias.as<float>();
+        block.stem_unscale = model_.weights(stem).unscale;
+      } else {
+        block.input = map(input);
+      }
+      block.items = items_;
+      block.frequency = args.out_f;
+      block.time = args.out_t;
+      block.range = args.range;
+      launch.run = planned<hopper::BlockPlan>(
+          what,
+          [&](hopper::BlockPlan* plan) {
+            return hopper::plan_block_walk(plan, block, multiprocessors);
+          },
+          hopper::launch_block_walk);
+      break;
+    }
+    case KernelId::kConvWalk:
+      launch.run = planned<hopper::WalkPlan>(
+          what,
+          [&](hopper::WalkPlan* plan) {
+            return hopper::plan_conv_walk(plan, args, split, multiprocessors);
+          },
+          hopper::launch_conv_walk);
+      break;
+    case KernelId::kConvTile: {
+      const std::int64_t tiles = std::int64_t{(args.out_f + 3) / 4} * ((args.out_t + 63) / 64) *
+                                 ((args.cout + 127) / 128) * items_;
+      const bool narrow = tiles < 2 * std::int64_t{multiprocessors};
+      launch.run = planned<hopper::TilePlan>(
+          what,
+          [&](hopper::TilePlan* plan) {
+            return hopper::plan_conv_tile(plan, args, split, narrow, multiprocessors);
+          },
+          hopper::launch_conv_tile);
+      break;
+    }
+    case KernelId::kConvDown: {
+      int beside = 0;
+      while (model_.layers()[static_cast<std::size_t>(beside)].shape.taps != 1 ||
+             model_.layers()[static_cast<std::size_t>(beside)].input != layer.input)
+        ++beside;
+      hopper::ShortcutArgs shortcut;
+      shortcut.bias = model_.weights(beside).bias.as<float>();
+      shortcut.unscale = model_.weights(beside).unscale;
+      shortcut.output = map(model_.layers()[static_cast<std::size_t>(beside)].output);
+      launch.run = planned<hopper::DownPlan>(
+          what,
+          [&](hopper::DownPlan* plan) {
+            return hopper::plan_conv_down(plan, args, shortcut, multiprocessors);
+          },
+          hopper::launch_conv_down);
+      break;
+    }
+    case KernelId::kConvMma: {
+      const ConvShape shape{layer.shape.taps, layer.shape.stride_f, layer.shape.stride_t};
+      launch.run = [shape, split, args](cudaStream_t stream) {
+        return launch_conv_mma(shape, split, args, stream);
+      };
+      break;
+    }
+    default:
+      base::fail(ErrorCode::kUnsupported, "{}: {} is not in this build", layer.name, choice.name);
+  }
+  launches_.push_back(std::move(launch));
+}
+
+void EmbeddingPass::add_tap_layer(int index) {
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  ConvArgs args = conv_args(index);
+  args.weights = model_.tap_weights(index).weights.as<__half>();
+  args.bias = model_.tap_weights(index).bias.as<float>();
+  args.unscale = model_.tap_weights(index).unscale;
+  const ConvShape shape{layer.shape.taps, layer.shape.stride_f, layer.shape.stride_t};
+  const bool split = model_.split();
+  launches_.push_back({layer.name, "conv_mma for a tap", [shape, split, args](cudaStream_t stream) {
+                         return launch_conv_mma(shape, split, args, stream);
+                       }});
+}
+
+void EmbeddingPass::add_heads() {
+  for (const HeadWeights& head : model_.heads()) {
+    const base::Shape& shape = model_.values()[static_cast<std::size_t>(head.map)].shape;
+    PoolArgs pool;
+    pool.map = map(head.map);
+    pool.masks = buffers_.masks.as<float>();
+    pool.mask_stride = buffers_.mask_floats;
+    pool.statistics = buffers_.statistics.as<float>();
+    pool.items = items_;
+    pool.speakers = head.speakers;
+    pool.mask_frames = buffers_.mask_floats / head.speakers;
+    pool.channels = static_cast<int>(shape[0]);
+    pool.frequency = static_cast<int>(shape[1]);
+    pool.time = static_cast<int>(shape[2]);
+    pool.split = model_.split();
+    launches_.push_back({"pooling", "masked_pool",
+                         [pool](cudaStream_t stream) { return launch_masked_pool(pool, stream); }});
+    if (head.weights.bytes() == 0) continue;
+    HeadArgs args;
+    args.statistics = pool.statistics;
+    args.weight = head.weights.as<float>();
+    args.bias = head.bias.as<float>();
+    args.embeddings = buffers_.embeddings();
+    args.item_stride = std::int64_t{head.speakers} * head.dim;
+    args.items = items_;
+    args.speakers = head.speakers;
+    args.inputs = head.statistics;
+    args.outputs = head.dim;
+    launches_.push_back(
+        {"head", "head", [args](cudaStream_t stream) { return launch_head(args, stream); }});
+  }
+}
+
+void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int count,
+                            cudaStream_t stream) {
+  bind();
+  const int index = stem_layer(model_);
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  const bool fused = stem_is_fused(model_);
+  check(cudaMemsetAsync(buffers_.range(), 0, static_cast<std::size_t>(items_) * 4, stream),
+        "range words");
+  FeaturesArgs features;
+  features.rows = rows;
+  features.item_stride = item_stride;
+  features.items = count;
+  features.time = layer.shape.time;
+  features.remove_mean = model_.remove_mean();
+  features.means = buffers_.means.as<float>();
+  features.features = fused ? buffers_.features.as<__half>() : nullptr;
+  features.range = buffers_.range();
+  check(launch_features(features, stream), "features");
+  if (fused && !model_.taps_hidden()) return;
+  const LayerWeights& weights = fused ? model_.tap_weights(index) : model_.weights(index);
+  StemArgs stem;
+  stem.rows = rows;
+  stem.item_stride = item_stride;
+  stem.means = buffers_.means.as<float>();
+  stem.weights = weights.weights.as<float>();
+  stem.bias = weights.bias.as<float>();
+  stem.output = map(layer.output);
+  stem.items = count;
+  stem.time = layer.shape.time;
+  stem.split = model_.split();
+  stem.range = buffers_.range();
+  check(launch_stem(stem, stream), "stem");
+}
+
+void EmbeddingPass::launch_all(cudaStream_t stream) {
+  for (const Launch& launch : launches_) check(launch.run(stream), launch.layer.c_str());
+}
+
+void EmbeddingPass::record_graph(cudaStream_t stream) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording");
+  cudaGraph_t graph = nullptr;
+  // Recording is ended whatever happens in between, so that the stream stays usable.
+  try {
+    launch_all(stream);
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();
+    throw;
+  }
+  check(cudaStreamEndCapture(stream, &graph), "recording");
+  const cudaError_t error = cudaGraphInstantiate(&graph_, graph, 0);
+  cudaGraphDestroy(graph);
+  check(error, "recorded graph");
+}
+
+void EmbeddingPass::forget_graph() noexcept {
+  if (graph_ == nullptr) return;
+  cudaGraphExecDestroy(graph_);
+  graph_ = nullptr;
+}
+
+void EmbeddingPass::run(cudaStream_t stream, bool record) {
+  bind();
+  if (!record) {
+    launch_all(stream);
+    return;
+  }
+  if (graph_ == nullptr) record_graph(stream);
+  check(cudaGraphLaunch(graph_, stream), "recorded graph");
+}
+
+const std::vector<Launch>& EmbeddingPass::launches() {
+  bind();
+  return launches_;
+}
+
+void EmbeddingPass::tap(int value, float* output, std::int64_t item_stride, int count,
+                        cudaStream_t stream) const {
+  const base::Shape& shape = model_.values()[static_cast<std::size_t>(value)].shape;
+  TapArgs args;
+  args.map = map(value);
+  args.output = output;
+  args.item_stride = item_stride;
+  args.items = count;
+  args.channels = static_cast<int>(shape[0]);
+  args.frequency = static_cast<int>(shape[1]);
+  args.time = static_cast<int>(shape[2]);
+  args.split = model_.split();
+  check(launch_map_tap(args, stream), "tap");
+}
+
+}  // namespace diarist::backend::cuda

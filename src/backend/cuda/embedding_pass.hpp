@@ -1,0 +1,86 @@
+#pragma once
+// Everything that a batch of one size needs: places of the maps, launches, the recorded graph.
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/activation_store.hpp"
+#include "backend/cuda/embedding_model.hpp"
+#include "backend/cuda/kernels/conv_args.hpp"
+
+namespace diarist::backend::cuda {
+
+/// What a pass reads and writes outside the arena: fixed addresses, shared by all batch classes.
+struct PassBuffers {
+  PassBuffers(const EmbeddingModel& model, int max_items);
+  DeviceMemory features;    // halves for a fused stem: [max_items][88][1024], border of zeros
+  DeviceMemory means;       // [max_items][80]
+  DeviceMemory masks;       // [max_items][speakers][mask frames]
+  DeviceMemory statistics;  // [max_items][speakers][2 * rows]
+  /// [max_items][speakers][dim] embeddings, then a range word per item: one copy brings both down.
+  DeviceMemory result;
+  std::size_t result_floats = 0;  // before the range words
+  int mask_floats = 0;            // per item
+
+  float* embeddings() const { return result.as<float>(); }
+  std::uint32_t* range() const {
+    return reinterpret_cast<std::uint32_t*>(result.as<float>() + result_floats);
+  }
+  std::size_t bytes() const;
+};
+
+/// One launch (or two that belong together) of a pass.
+struct Launch {
+  std::string layer, kernel;
+  std::function<cudaError_t(cudaStream_t)> run;
+};
+
+/// Used by one thread at a time, on one stream. Lives no longer than model, store and buffers.
+class EmbeddingPass {
+ public:
+  EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
+                PassBuffers& buffers);
+  ~EmbeddingPass();
+  EmbeddingPass(const EmbeddingPass&) = delete;
+  EmbeddingPass& operator=(const EmbeddingPass&) = delete;
+
+  int items() const noexcept { return items_; }
+  /// Rows of features on the device, item_stride floats apart, to the trunk's input. With fewer
+  /// than items() of them the others keep what an earlier batch left; their results mean nothing.
+  void prepare(const float* rows, std::int64_t item_stride, int count, cudaStream_t stream);
+  /// Trunk, pooling, head. `record`: recorded at the first call and replayed afterwards.
+  void run(cudaStream_t stream, bool record);
+  /// A map as f32 [channels][frequency][time] per item, after run().
+  void tap(int value, float* output, std::int64_t item_stride, int count,
+           cudaStream_t stream) const;
+  bool recorded() const noexcept { return graph_ != nullptr; }
+  const std::vector<Launch>& launches();
+  std::size_t arena_bytes() const noexcept { return placement_.bytes; }
+
+ private:
+  void place();
+  void bind();
+  void add_layer(int index);
+  void add_heads();
+  void add_tap_layer(int index);
+  ConvArgs conv_args(int index) const;
+  __half* map(int value) const;
+  void launch_all(cudaStream_t stream);
+  void record_graph(cudaStream_t stream);
+  void forget_graph() noexcept;
+
+  const EmbeddingModel& model_;
+  int items_;
+  ActivationStore& store_;
+  PassBuffers& buffers_;
+  Placement placement_;
+  std::vector<Launch> launches_;
+  std::uint64_t generation_ = 0;  // of the store when the launches were bound; 0: not yet
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+}  // namespace diarist::backend::cuda

@@ -1,0 +1,25 @@
+#pragma once
+// What the trunk's first kernels read: features in halves, or the means that the stem removes.
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+struct __half;
+
+namespace diarist::backend::cuda {
+
+struct FeaturesArgs {
+  const float* rows = nullptr;   // [items][time][80], items item_stride elements apart
+  std::int64_t item_stride = 0;  // elements
+  int items = 0, time = 0;
+  bool remove_mean = true;
+  float* means = nullptr;      // [items][80]; null: not wanted. Zeros when the mean stays
+  __half* features = nullptr;  // [items][88][1024] as hopper/block_walk.hpp says; null: not wanted
+  std::uint32_t* range = nullptr;  // one word per item: set when a feature leaves the half range
+};
+
+/// The mean of a band runs over time in one fixed order. The border of `features` is not written.
+cudaError_t launch_features(const FeaturesArgs& args, cudaStream_t stream);
+
+}  // namespace diarist::backend::cuda
