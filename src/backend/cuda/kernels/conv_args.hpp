@@ -11,7 +11,7 @@ namespace diarist::backend::cuda {
 /// Everything a fused convolution needs: y = relu(conv(x) * unscale + bias + residual).
 struct ConvArgs {
   const __half* input = nullptr;
-  const __half* weights = nullptr;   // packed by pack_conv_weights()
+  const __half* weights = nullptr;   // packed for the kernel that is launched
   const float* bias = nullptr;       // [cout]
   const __half* residual = nullptr;  // null: none
   __half* output = nullptr;
@@ -29,6 +29,13 @@ struct ConvShape {
   int taps = 9;  // 9: 3x3 padded by 1; 1: 1x1
   int stride_f = 1;
   int stride_t = 1;
+};
+
+/// What the portable kernels ask of a device.
+struct ConvDevice {
+  int multiprocessors = 0;
+  int shared_per_block = 0;           // bytes that a CTA may opt in to
+  int shared_per_multiprocessor = 0;  // bytes
 };
 
 }  // namespace diarist::backend::cuda

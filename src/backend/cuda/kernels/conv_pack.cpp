@@ -16,6 +16,25 @@ std::uint16_t bits_of(__half value) {
   return bits;
 }
 
+std::uint16_t high_bits(float value) { return bits_of(__float2half_rn(value)); }
+
+std::uint16_t low_bits(float value) {
+  return bits_of(__float2half_rn(value - __half2float(__float2half_rn(value))));
+}
+
+// [cout, cin, taps], scaled.
+struct SourceWeights {
+  const float* weight;
+  int cin, taps;
+  float scale;
+
+  float at(int o, int c, int tap) const {
+    const std::size_t row =
+        static_cast<std::size_t>(o) * static_cast<std::size_t>(cin) + static_cast<std::size_t>(c);
+    return weight[row * static_cast<std::size_t>(taps) + static_cast<std::size_t>(tap)] * scale;
+  }
+};
+
 }  // namespace
 
 float conv_weight_scale(const float* weight, std::size_t count) {
@@ -27,7 +46,29 @@ float conv_weight_scale(const float* weight, std::size_t count) {
 
 std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int cin, int taps,
                                              bool split, float scale) {
-  const int slab = conv_slab(cin);
+  const SourceWeights source{weight, cin, taps, scale};
+  const int kernel = taps == 9 ? 3 : 1, channels = split ? 16 : 32;
+  std::vector<std::uint16_t> packed;
+  packed.reserve(static_cast<std::size_t>(cout) * static_cast<std::size_t>(cin * taps) *
+                 (split ? 2 : 1));
+  for (int slab = 0; slab < cin / channels; ++slab)
+    for (int time = 0; time < kernel; ++time)
+      for (int frequency = 0; frequency < kernel; ++frequency)
+        for (int row = 0; row < cout; ++row) {
+          const int j = row % 32 / 8, q = row % 8 / 2, e = row % 2;
+          const int o = row / 32 * 32 + 8 * q + 2 * j + e;
+          for (int part = 0; part < (split ? 2 : 1); ++part)
+            for (int c = 0; c < channels; ++c) {
+              const float value = source.at(o, slab * channels + c, frequency * kernel + time);
+              packed.push_back(part == 0 ? high_bits(value) : low_bits(value));
+            }
+        }
+  return packed;
+}
+
+std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int cin, int taps,
+                                             bool split, float scale, int slab) {
+  const SourceWeights source{weight, cin, taps, scale};
   std::vector<std::uint16_t> packed;
   packed.reserve(static_cast<std::size_t>(cout) * static_cast<std::size_t>(cin * taps) *
                  (split ? 3 : 1));
@@ -36,14 +77,8 @@ std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int 
       for (int tap = 0; tap < taps; ++tap)
         for (int o = 0; o < cout; ++o)
           for (int c = 0; c < slab; ++c) {
-            const std::size_t index = (static_cast<std::size_t>(o) * static_cast<std::size_t>(cin) +
-                                       static_cast<std::size_t>(group * slab + c)) *
-                                          static_cast<std::size_t>(taps) +
-                                      static_cast<std::size_t>(tap);
-            const float value = weight[index] * scale;
-            const __half high = __float2half_rn(value);
-            packed.push_back(part == 1 ? bits_of(__float2half_rn(value - __half2float(high)))
-                                       : bits_of(high));
+            const float value = source.at(o, group * slab + c, tap);
+            packed.push_back(part == 1 ? low_bits(value) : high_bits(value));
           }
   return packed;
 }
