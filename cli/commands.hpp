@@ -19,6 +19,7 @@ using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
 void add_cluster(CLI::App& app, Action& action);
+void add_embed(CLI::App& app, Action& action);
 void add_models(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);

@@ -17,9 +17,9 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
       ->capture_default_str();
   command
       .add_option("--precision", options.precision,
-                  "exact, or fast where the device has kernels for it")
+                  "exact, fast where the device has kernels for it, or tf32 (GPUs, for comparison)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
-          {"exact", Precision::kExact}, {"fast", Precision::kFast}}));
+          {"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
   command.add_option("--threads", options.threads, "worker threads (0: all processors)")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--cpu-target", options.target,

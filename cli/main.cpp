@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   cli::Action action;
   cli::add_run(app, action);
   cli::add_cluster(app, action);
+  cli::add_embed(app, action);
   cli::add_models(app, action);
   cli::add_score(app, action);
   cli::add_info(app, action);

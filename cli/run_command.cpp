@@ -1,9 +1,7 @@
 // diarist run: recordings in, turns out.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "engine_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
+#include "progress_line.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -32,38 +31,6 @@ struct RunArguments {
   std::string out;
   std::optional<Format> format;
   std::string save_stages;
-};
-
-// One line on a terminal that shows how far a run is; nothing elsewhere.
-class ProgressLine {
- public:
-  explicit ProgressLine(std::string name)
-      : name_(std::move(name)), shown_(isatty(STDERR_FILENO) != 0), start_(Clock::now()) {}
-  ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(const Progress& progress) {
-    if (!shown_) return;
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    std::string line = fmt::format("{}: {} {:.0f} s", name_, progress.stage, progress.done_seconds);
-    if (progress.total_seconds > 0) line += fmt::format(" of {:.0f} s", progress.total_seconds);
-    if (elapsed > 0.5) line += fmt::format(", {:.1f} x real time", progress.done_seconds / elapsed);
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
-    std::fflush(stderr);
-    dirty_ = true;
-  }
-  void clear() {
-    if (dirty_) std::fputs("\r\033[K", stderr);
-    dirty_ = false;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  std::string name_;
-  bool shown_;
-  bool dirty_ = false;
-  Clock::time_point start_;
 };
 
 const char* ending(Format format) {

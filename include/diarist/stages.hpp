@@ -3,6 +3,7 @@
 /// Stage results on disk, as NumPy arrays.
 
 #include <filesystem>
+#include <span>
 
 #include "diarist/result.hpp"
 
@@ -17,5 +18,10 @@ void save_stages(const StageResults& stages, const std::filesystem::path& folder
 /// or .npz with arrays of these names. \throws Error kNotFound, kBadFile naming file and shape.
 StageResults load_stages(const std::filesystem::path& segmentations,
                          const std::filesystem::path& embeddings);
+
+/// Writes embeddings [rows, dim] (float32) to a .npy file: the old content or the new, never a
+/// part. \throws Error kBadFile with the reason, kInvalidArgument when the numbers make no whole
+/// rows.
+void save_embeddings(std::span<const float> embeddings, int dim, const std::filesystem::path& file);
 
 }  // namespace diarist

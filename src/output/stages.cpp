@@ -87,4 +87,11 @@ StageResults load_stages(const std::filesystem::path& segmentations,
   return stages;
 }
 
+void save_embeddings(std::span<const float> embeddings, int dim,
+                     const std::filesystem::path& file) {
+  if (dim < 1) base::fail(ErrorCode::kInvalidArgument, "embeddings of {} numbers", dim);
+  const std::int64_t rows = static_cast<std::int64_t>(embeddings.size()) / dim;
+  base::write_atomic(file, base::to_npy<float>({rows, dim}, embeddings));
+}
+
 }  // namespace diarist

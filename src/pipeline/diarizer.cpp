@@ -11,11 +11,13 @@
 #include "audio/source.hpp"
 #include "backend/registry.hpp"
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "base/run_control.hpp"
 #include "cluster/hints.hpp"
 #include "diarist/models.hpp"
 #include "model/bundle.hpp"
 #include "pipeline/finish.hpp"
+#include "pipeline/preset_choice.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/stopwatch.hpp"
 #include "timeline/grid.hpp"
@@ -23,27 +25,13 @@
 namespace diarist {
 namespace {
 
+using pipeline::choose_preset;
+using pipeline::models_folder;
 using pipeline::Session;
 
-std::filesystem::path models_folder(const DiarizerOptions& options) {
-  return options.models.empty() ? default_models_folder() : options.models;
-}
-
-// The preset asked for; without a wish community-1 when it is installed, else open.
-const model::Preset& choose_preset(const DiarizerOptions& options) {
-  if (!options.preset.empty()) return model::find_preset(options.preset);
-  bool open = false;
-  for (const BundleReport& bundle : model::list_bundles(models_folder(options))) {
-    open = open || bundle.name == "open";
-    for (const std::string& preset : bundle.presets)
-      if (preset == "community-1") return model::find_preset(preset);
-  }
-  if (!open)
-    base::fail(ErrorCode::kBadModel,
-               "no models in {}; get the free ones with: diarist models pull open",
-               models_folder(options).string());
-  return model::find_preset("open");
-}
+// More windows than this (an hour of them) and the distances of the clustering, 4 n^2 bytes, are
+// the largest thing in memory: the session's buffers then make room for them.
+constexpr int kWindowsBesideSession = 3600;
 
 void check_options(const RunOptions& options) {
   const int step = options.step_seconds;
@@ -75,8 +63,8 @@ class Diarizer::Impl {
  public:
   explicit Impl(const DiarizerOptions& options)
       : options_(options),
-        preset_(choose_preset(options)),
-        bundle_(model::load_bundle(models_folder(options), preset_.bundle,
+        preset_(choose_preset(options.preset, options.models)),
+        bundle_(model::load_bundle(models_folder(options.models), preset_.bundle,
                                    options.allow_unknown_weights)),
         cluster_settings_(pipeline::cluster_settings(preset_, bundle_.plda)),
         backend_(backend::make_backend(
@@ -130,8 +118,13 @@ class Diarizer::Impl {
     if (session->embedder().checks_turns())
       input.embed_pieces = [&](auto pieces) {
         const pipeline::Stopwatch watch(result.timings.embedding);
+        if (!session) session = take({options.step_seconds, precision});
         return session->embedder().embed_pieces(networks.log_mel, pieces, control.stop);
       };
+    if (networks.chunks > kWindowsBesideSession && session->in_host_memory()) {
+      session.reset();
+      base::return_free_memory();
+    }
     base::check_stop(control.stop);
     if (control.progress) control.progress({"clustering", result.duration, result.duration});
     const double embedding_before = result.timings.embedding;
@@ -140,14 +133,14 @@ class Diarizer::Impl {
       pipeline::finish(input, cluster_settings_, options, &pool_, result);
     }
     result.timings.clustering -= result.timings.embedding - embedding_before;
-    give_back(std::move(session));
+    if (session) give_back(std::move(session));
   }
 
   void describe(const RunOptions& options, Precision precision, Diarization& result) const {
     result.settings = effective_settings(preset_, options);
     result.settings.device = backend_->name();
     result.settings.kernels = backend_->kernels();
-    result.settings.precision = precision == Precision::kExact ? "exact" : "fast";
+    result.settings.precision = precision_name(precision);
     result.settings.threads = backend_->threads();
     for (const ModelFileReport& file : bundle_.files)
       result.settings.models.push_back(fmt::format("{} sha256:{}", file.kind, file.sha256));
@@ -220,10 +213,11 @@ Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& o
     base::fail(ErrorCode::kInvalidArgument,
                "stages do not fit: {} windows need activity [{}, 589] and embeddings [{}, 3, {}]",
                input.chunks, input.chunks, input.chunks, input.embedding_dim);
-  const model::Preset& preset = choose_preset(options);
+  const model::Preset& preset = choose_preset(options.preset, options.models);
   std::optional<model::PldaArrays> plda;
   if (preset.needs_plda)
-    plda = model::load_plda(models_folder(options), preset.bundle, options.allow_unknown_weights);
+    plda = model::load_plda(models_folder(options.models), preset.bundle,
+                            options.allow_unknown_weights);
   Diarization result;
   const pipeline::Stopwatch watch(result.timings.total);
   result.settings = effective_settings(preset, run_options);

@@ -32,6 +32,8 @@ class GatherRunner {
   void run(const backend::View& features, std::span<const std::vector<std::int32_t>> lists,
            const Sink& sink, const std::stop_token& stop);
 
+  const backend::Program& program() const noexcept { return *program_; }
+
  private:
   backend::Queue& queue_;
   std::unique_ptr<backend::Program> program_;

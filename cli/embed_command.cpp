@@ -1,0 +1,150 @@
+// diarist embed: a recording in, one speaker embedding per turn or for the whole out.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "diarist/embedder.hpp"
+#include "diarist/error.hpp"
+#include "diarist/formats.hpp"
+#include "diarist/stages.hpp"
+#include "engine_options.hpp"
+#include "interrupt.hpp"
+#include "output_files.hpp"
+#include "progress_line.hpp"
+
+namespace diarist::cli {
+namespace {
+
+struct EmbedArguments {
+  std::string audio;
+  std::string segments;
+  std::string out;
+  std::string weights;
+  std::string tune_file;
+  bool kernel_only = false;
+  bool precision_given = false;
+  DiarizerOptions engine;
+};
+
+EmbedderOptions embedder_options(const EmbedArguments& arguments) {
+  EmbedderOptions options;
+  options.preset = arguments.engine.preset;
+  options.models = arguments.engine.models;
+  options.weights = arguments.weights;
+  options.allow_unknown_weights = arguments.engine.allow_unknown_weights;
+  options.device = arguments.engine.device;
+  if (arguments.precision_given) options.precision = arguments.engine.precision;
+  options.threads = arguments.engine.threads;
+  options.target = arguments.engine.target;
+  options.kernel_only = arguments.kernel_only;
+  options.tune_file = arguments.tune_file;
+  options.log = [](LogLevel level, std::string_view text) {
+    if (level == LogLevel::kWarning)
+      std::fprintf(stderr, "diarist: warning: %.*s\n", static_cast<int>(text.size()), text.data());
+  };
+  return options;
+}
+
+// The turns of the recording: those under its name, or the only ones there are.
+std::vector<TimeSpan> read_turns(const std::string& segments, const std::string& audio) {
+  const RttmFile file = read_rttm(segments);
+  if (file.empty()) return {};
+  auto found = file.begin();
+  if (file.size() > 1) {
+    const std::string id = std::filesystem::path(audio).stem().string();
+    found = file.find(id);
+    if (found == file.end()) {
+      std::vector<std::string> ids;
+      for (const auto& entry : file) ids.push_back(entry.first);
+      throw Error(ErrorCode::kBadFile,
+                  fmt::format("{}: has turns of {} and none of {}; rename the audio or give a file "
+                              "with the turns of one recording",
+                              segments, fmt::join(ids, ", "), id));
+    }
+  }
+  std::vector<TimeSpan> spans;
+  for (const RttmTurn& turn : found->second)
+    spans.push_back({turn.start, turn.start + turn.duration});
+  return spans;
+}
+
+// Spans that can't be embedded are the fault of the files, whose names the library does not know.
+std::vector<float> vectors_of(const Embedder& embedder, const EmbedArguments& arguments,
+                              const std::vector<TimeSpan>& spans, const RunControl& control) {
+  try {
+    return embedder.embed(std::filesystem::path(arguments.audio), spans, control);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    const std::string place =
+        arguments.segments.empty()
+            ? arguments.audio
+            : fmt::format("{} with the turns of {}", arguments.audio, arguments.segments);
+    throw Error(ErrorCode::kBadFile, fmt::format("{}: {}", place, error.what()));
+  }
+}
+
+int embed(const EmbedArguments& arguments) {
+  const InterruptGuard interrupt;
+  std::vector<TimeSpan> spans;
+  if (!arguments.segments.empty()) spans = read_turns(arguments.segments, arguments.audio);
+  const Embedder embedder(embedder_options(arguments));
+  ProgressLine line(arguments.audio);
+  RunControl control;
+  control.stop = interrupt.token();
+  control.progress = [&](const Progress& progress) { line.show(progress); };
+  control.log = [&](LogLevel level, std::string_view text) {
+    if (level != LogLevel::kWarning) return;
+    line.clear();
+    std::fprintf(stderr, "diarist: %s: warning: %.*s\n", arguments.audio.c_str(),
+                 static_cast<int>(text.size()), text.data());
+  };
+  std::vector<float> vectors;
+  if (arguments.segments.empty() || !spans.empty())
+    vectors = vectors_of(embedder, arguments, spans, control);
+  line.clear();
+  save_embeddings(vectors, embedder.dim(), arguments.out);
+  return kOk;
+}
+
+}  // namespace
+
+void add_embed(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<EmbedArguments>();
+  CLI::App* command =
+      app.add_subcommand("embed", "speaker embeddings of a recording or of its turns");
+  command->add_option("audio", arguments->audio, "recording: WAV, FLAC, MP3, M4A, ...")->required();
+  command->add_option("--segments", arguments->segments,
+                      "RTTM: one embedding per turn, in its order (default: one for everything)");
+  command->add_option("--out", arguments->out, "NumPy file to write: float32 [rows, dim]")
+      ->required()
+      ->type_name("X.npy");
+  add_engine_options(*command, arguments->engine, true);
+  command->add_option("--weights", arguments->weights,
+                      "a bundle's folder or a weight file, instead of a preset");
+  command->add_option("--tune-file", arguments->tune_file, "GPUs: choices measured before");
+  command->add_flag("--kernel-only", arguments->kernel_only,
+                    "GPUs: use no vendor library; a layer without an own kernel is an error");
+  command->footer(
+      "A turn is cut into equal pieces of at most 10 s; its embedding is their average weighted "
+      "by\n"
+      "feature rows. A turn under 0.25 s is an error. community-1 and pyannote-3.1 give 256 "
+      "numbers\n"
+      "(WeSpeaker ResNet34), open and open-lite 192 (CAM++).\n"
+      "Examples:\n"
+      "  diarist embed speaker.wav --out voice.npy\n"
+      "  diarist run meeting.wav > meeting.rttm\n"
+      "  diarist embed meeting.wav --segments meeting.rttm --out turns.npy");
+  command->callback([arguments, command, &action] {
+    arguments->precision_given = command->count("--precision") > 0;
+    action = [arguments] { return embed(*arguments); };
+  });
+}
+
+}  // namespace diarist::cli
