@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
-#include "backend/cuda/choice/mma_tiles.hpp"
+#include "backend/cuda/kernels/conv_mma_tiles.hpp"
 #include "diarist/error.hpp"
 #include "trunks.hpp"
 
@@ -39,7 +40,7 @@ void expect_error(ErrorCode code, const std::vector<std::string>& words,
   }
 }
 
-TEST(Choice, BatchMovesVariantsButNeverKernelsOrSlabs) {
+TEST(Choice, BatchMovesVariantsButNeverKernels) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   int moved = 0;
   for (const DeviceFacts* device : kDevices)
@@ -52,11 +53,8 @@ TEST(Choice, BatchMovesVariantsButNeverKernelsOrSlabs) {
           const LayerChoice &a = small.layers[i], &b = large.layers[i];
           EXPECT_EQ(a.kernel, b.kernel) << device->name << " " << layers[i].name;
           EXPECT_EQ(a.launched_by, b.launched_by);
-          EXPECT_TRUE(variant_serves(*device, a.kernel, layers[i].shape, mode, a.variant))
-              << layers[i].name << " variant " << a.variant;
-          if (a.kernel == KernelId::kConvMma) {
-            EXPECT_EQ(kMmaTiles[a.variant].slab, kMmaTiles[b.variant].slab);
-          }
+          const std::vector<int> known = variants(*device, a.kernel, layers[i].shape, mode);
+          EXPECT_NE(std::find(known.begin(), known.end(), a.variant), known.end()) << a.name;
           moved += a.variant != b.variant ? 1 : 0;
         }
       }
@@ -67,11 +65,15 @@ TEST(Choice, BatchMovesVariantsButNeverKernelsOrSlabs) {
 TEST(Choice, OneChunkSpreadsOverTheDevice) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   const TrunkChoice one = choose_trunk(kH200, layers, {.items = 1});
-  // 8 strips for 264 workers: the rows are cut.
-  EXPECT_GT(find(one, layers, "resnet.layer1.1.conv2").variant, 8);
-  EXPECT_EQ(find(one, layers, "resnet.layer3.1.conv1").variant, 64);
-  const TrunkChoice portable = choose_trunk(kA100, layers, {.items = 1});
-  EXPECT_EQ(find(portable, layers, "resnet.layer4.1.conv1").name, "conv_mma_k64_n64_m1x64_t1");
+  EXPECT_EQ(find(one, layers, "resnet.layer3.1.conv1").name, "conv_tile narrow");
+  const auto works = [&](int items) {
+    const TrunkChoice portable = choose_trunk(kA100, layers, {.items = items});
+    const ConvMmaTile& tile =
+        kConvMmaTiles[find(portable, layers, "resnet.layer4.1.conv1").variant];
+    return (10 + tile.tile_rows() - 1) / tile.tile_rows() *
+           ((125 + tile.columns() - 1) / tile.columns()) * (256 / tile.cout);
+  };
+  EXPECT_GT(works(1), works(128));
 }
 
 TEST(Choice, TilesFitTheDevice) {
@@ -84,9 +86,9 @@ TEST(Choice, TilesFitTheDevice) {
           const LayerChoice choice = choose_layer(
               *device, layer, {.mode = mode, .family = Family::kPortable, .items = items});
           ASSERT_EQ(choice.kernel, KernelId::kConvMma) << device->name << " " << layer.name;
-          const MmaTile& tile = kMmaTiles[choice.variant];
-          const int slabs = layer.shape.cin / tile.slab * (mode == Mode::kExact ? 3 : 1);
-          EXPECT_LE(tile.shared_bytes(slabs), device->shared_bytes) << choice.name;
+          const int slabs = layer.shape.cin / (mode == Mode::kExact ? 16 : 32);
+          EXPECT_LE(kConvMmaTiles[choice.variant].shared_bytes(slabs), device->shared_bytes)
+              << choice.name;
         }
 }
 
@@ -241,14 +243,17 @@ TEST(Choice, WeightsBeyondTheHalfRangeNeverMeetHalfTiles) {
 TEST(Choice, TuneFileComesFirst) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   const ConvLayer& wide = layers[layer_index(layers, "resnet.layer3.1.conv1")];
-  const std::vector<TuneEntry> tuned = {{wide.shape, Mode::kFast, 128, KernelId::kConvMma, 0, 0.25},
-                                        {wide.shape, Mode::kFast, 1, KernelId::kConvMma, 3, 0.01}};
+  const std::vector<int> tiles = variants(kH200, KernelId::kConvMma, wide.shape, Mode::kFast);
+  ASSERT_GE(tiles.size(), 2U);
+  const std::vector<TuneEntry> tuned = {
+      {wide.shape, Mode::kFast, 128, KernelId::kConvMma, tiles[0], 0.25},
+      {wide.shape, Mode::kFast, 1, KernelId::kConvMma, tiles[1], 0.01}};
   const ChoiceOptions large{.items = 132, .tuned = tuned}, small{.items = 8, .tuned = tuned};
   const LayerChoice at_128 = choose_layer(kH200, wide, large);
   EXPECT_EQ(at_128.source, Source::kTuneFile);
-  EXPECT_EQ(at_128.name, "conv_mma_k64_n128_m2x64_t1");
+  EXPECT_EQ(at_128.name, variant_name(KernelId::kConvMma, tiles[0]));
   EXPECT_NE(at_128.reason.find("0.2500 ms at batch 128"), std::string::npos) << at_128.reason;
-  EXPECT_EQ(choose_layer(kH200, wide, small).name, "conv_mma_k64_n64_m1x64_t1");
+  EXPECT_EQ(choose_layer(kH200, wide, small).name, variant_name(KernelId::kConvMma, tiles[1]));
   // Other modes and shapes are chosen as before.
   EXPECT_EQ(choose_layer(kH200, wide, {.mode = Mode::kExact, .items = 8, .tuned = tuned}).source,
             Source::kClassDefault);
@@ -259,15 +264,16 @@ TEST(Choice, TuneFileComesFirst) {
       choose_layer(kH200, wide, {.kernel_only = true, .items = 128, .tuned = library});
   EXPECT_EQ(own.kernel, KernelId::kConvTile);
   EXPECT_NE(own.reason.find("not allowed in kernel-only mode"), std::string::npos);
-  const std::vector<TuneEntry> wrong = {{wide.shape, Mode::kFast, 128, KernelId::kConvMma, 6, 1}};
-  expect_error(ErrorCode::kInvalidArgument, {"variant 6", "diarist tune"},
+  const std::vector<TuneEntry> wrong = {{wide.shape, Mode::kFast, 128, KernelId::kConvMma, 999, 1}};
+  expect_error(ErrorCode::kInvalidArgument, {"variant 999", "diarist tune"},
                [&] { choose_layer(kH200, wide, {.items = 128, .tuned = wrong}); });
 }
 
 TEST(Choice, TuneFileMaySplitABlock) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   const LayerShape shape = layers[layer_index(layers, "resnet.layer1.1.conv1")].shape;
-  const std::vector<TuneEntry> tuned = {{shape, Mode::kFast, 128, KernelId::kConvMma, 6, 0.4}};
+  const int tile = choose_variant(kH200, KernelId::kConvMma, shape, Mode::kFast, 128);
+  const std::vector<TuneEntry> tuned = {{shape, Mode::kFast, 128, KernelId::kConvMma, tile, 0.4}};
   const TrunkChoice choice = choose_trunk(kH200, layers, {.items = 128, .tuned = tuned});
   for (const char* name : {"resnet.layer1.1.conv1", "resnet.layer1.1.conv2"})
     EXPECT_EQ(find(choice, layers, name).kernel, KernelId::kConvMma);

@@ -1,8 +1,8 @@
 #include "backend/cuda/choice/choice.hpp"
 
+#include <algorithm>
 #include <optional>
 
-#include "backend/cuda/choice/mma_tiles.hpp"
 #include "backend/cuda/choice/recipes.hpp"
 #include "backend/cuda/choice/selection.hpp"
 #include "base/error.hpp"
@@ -91,7 +91,8 @@ class Selection {
       return std::nullopt;
     }
     if (!serves(found->kernel)) return std::nullopt;
-    if (!variant_serves(device_, found->kernel, layer_.shape, options_.mode, found->variant))
+    const std::vector<int> known = variants(device_, found->kernel, layer_.shape, options_.mode);
+    if (std::find(known.begin(), known.end(), found->variant) == known.end())
       base::fail(ErrorCode::kInvalidArgument,
                  "the tune file asks for variant {} of {} for {}, which does not exist; run "
                  "diarist tune again",
@@ -100,7 +101,7 @@ class Selection {
         made(found->kernel, Source::kTuneFile,
              fmt::format("tune file: {:.4f} ms at batch {}", found->milliseconds, found->items));
     choice.variant = found->variant;
-    rename(choice);
+    choice.name = variant_name(choice.kernel, choice.variant);
     return choice;
   }
 
@@ -149,11 +150,6 @@ class Selection {
     notes_ += (notes_.empty() ? "" : "; ") + text;
   }
 
-  void rename(LayerChoice& choice) const {
-    choice.name = choice.kernel == KernelId::kConvMma ? mma_tile_name(choice.variant)
-                                                      : kernel_name(choice.kernel);
-  }
-
   LayerChoice made(KernelId kernel, Source source, const std::string& reason) {
     LayerChoice choice;
     choice.kernel = kernel;
@@ -161,7 +157,7 @@ class Selection {
     choice.reason = joined(reason, notes_);
     choice.launched_by = index_;
     choice.variant = choose_variant(device_, kernel, layer_.shape, options_.mode, options_.items);
-    rename(choice);
+    choice.name = variant_name(choice.kernel, choice.variant);
     return choice;
   }
 

@@ -103,8 +103,8 @@ struct LayerChoice {
   std::string name;  // of the kernel, with the tile where there are several
   Source source = Source::kClassDefault;
   std::string reason;
-  /// conv_mma: index into kMmaTiles. block_walk, conv_walk, conv_down: parts that the rows of an
-  /// item are cut into. conv_tile: output channels of a CTA. Never has a say in the bits.
+  /// conv_mma: index into kConvMmaTiles. conv_tile in halves: 1 for 64 output channels per CTA.
+  /// Elsewhere 0: those kernels cut their work themselves. Never has a say in the bits.
   int variant = 0;
   /// Index of the layer in whose place the launch happens; its own for a launch of its own.
   /// block_walk: the block's second convolution. conv_down: the stride-2 convolution.
@@ -136,9 +136,11 @@ std::string why_not(const DeviceFacts& device, KernelId kernel, const LayerShape
 int choose_variant(const DeviceFacts& device, KernelId kernel, const LayerShape& shape, Mode mode,
                    int items);
 
-/// True when a variant exists for a shape: what a tune file may ask for. Variants of conv_mma must
-/// have the slab of the device's own choice, so that no batch class sums in another order.
-bool variant_serves(const DeviceFacts& device, KernelId kernel, const LayerShape& shape, Mode mode,
-                    int variant);
+/// All variants that a kernel has for a shape it serves: what a tune file may ask for.
+std::vector<int> variants(const DeviceFacts& device, KernelId kernel, const LayerShape& shape,
+                          Mode mode);
+
+/// Kernel and variant in words: "conv_mma s1_n64_4x64", "conv_tile narrow", "block_walk".
+std::string variant_name(KernelId kernel, int variant);
 
 }  // namespace diarist::backend::cuda

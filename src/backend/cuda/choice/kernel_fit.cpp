@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backend/cuda/choice/choice.hpp"
-#include "backend/cuda/choice/mma_tiles.hpp"
+#include "backend/cuda/kernels/conv_mma_tiles.hpp"
 #include "base/error.hpp"
 
 namespace diarist::backend::cuda {
@@ -19,94 +19,48 @@ bool same_strides(const LayerShape& s, int stride) {
 
 bool square(const LayerShape& s, int channels) { return s.cin == channels && s.cout == channels; }
 
-// Slabs of a convolution: split mode loads high x high, high x low and low x high.
-int slabs_of(const LayerShape& shape, Mode mode, int slab) {
-  return shape.cin / slab * (mode == Mode::kExact ? 3 : 1);
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+bool tile_serves(const DeviceFacts& device, const ConvMmaTile& tile, const LayerShape& s,
+                 Mode mode) {
+  const bool split = mode == Mode::kExact;
+  return s.stride_f == s.stride_t && tile.serves(s.taps, s.stride_f, s.cin, s.cout, split) &&
+         tile.shared_bytes(s.cin / (split ? 16 : 32)) <= device.shared_bytes;
 }
 
-bool tile_serves(const MmaTile& t, const LayerShape& s) {
-  return s.cin % t.slab == 0 && s.cout % t.cout == 0 && s.taps == t.taps &&
-         s.stride_f == t.stride_f && s.stride_t == t.stride_t;
-}
-
-bool tile_fits(const DeviceFacts& device, const MmaTile& t, const LayerShape& s, Mode mode) {
-  return t.shared_bytes(slabs_of(s, mode, t.slab)) <= device.shared_bytes;
-}
-
-// The first tile that serves and fits; -1: none. It settles the slab for every batch class.
-int widest_tile(const DeviceFacts& device, const LayerShape& shape, Mode mode) {
-  for (int i = 0; i < kMmaTileCount; ++i) {
-    if (tile_serves(kMmaTiles[i], shape) && tile_fits(device, kMmaTiles[i], shape, mode)) return i;
-  }
+// The first tile that serves and fits; -1: none.
+int first_tile(const DeviceFacts& device, const LayerShape& shape, Mode mode) {
+  for (int i = 0; i < kConvMmaTileCount; ++i)
+    if (tile_serves(device, kConvMmaTiles[i], shape, mode)) return i;
   return -1;
 }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::int64_t ctas_of(const MmaTile& t, const LayerShape& s, int items) {
-  return ceil_div(s.out_frequency(), t.tile_f) * ceil_div(s.out_time(), t.tile_t) *
-         (s.cout / t.cout) * items;
+std::int64_t works_of(const ConvMmaTile& tile, const LayerShape& s, int items) {
+  return ceil_div(s.out_frequency(), tile.tile_rows()) * ceil_div(s.out_time(), tile.columns()) *
+         (s.cout / tile.cout) * items;
 }
 
-// The widest tile that gives every multiprocessor a CTA, or else the one with most CTAs.
+// The first tile that gives every multiprocessor some work, or else the one that makes most works.
 int choose_tile(const DeviceFacts& device, const LayerShape& shape, Mode mode, int items) {
-  const int first = widest_tile(device, shape, mode);
+  const int first = first_tile(device, shape, mode);
   int best = first;
-  for (int i = first; i < kMmaTileCount; ++i) {
-    const MmaTile& tile = kMmaTiles[i];
-    if (tile.slab != kMmaTiles[first].slab || !tile_serves(tile, shape) ||
-        !tile_fits(device, tile, shape, mode))
-      continue;
-    if (ctas_of(tile, shape, items) > ctas_of(kMmaTiles[best], shape, items)) best = i;
-    if (ctas_of(kMmaTiles[best], shape, items) >= device.multiprocessors) break;
+  for (int i = first; i >= 0 && i < kConvMmaTileCount; ++i) {
+    const ConvMmaTile& tile = kConvMmaTiles[i];
+    if (!tile_serves(device, tile, shape, mode)) continue;
+    if (works_of(tile, shape, items) > works_of(kConvMmaTiles[best], shape, items)) best = i;
+    if (works_of(kConvMmaTiles[best], shape, items) >= device.multiprocessors) break;
   }
   return best;
 }
 
-// How a kernel that walks down the rows divides its work.
-struct Walk {
-  int strip;    // output pixels along time that one worker owns
-  int workers;  // per multiprocessor
-  int extra;    // steps that every part takes beyond its rows
-};
+// conv_tile in halves: 1 (64 output channels per CTA) where 128 would leave multiprocessors idle.
+constexpr int kTilePixels = 256, kTileColumns = 128;
 
-Walk walk_of(KernelId kernel, const LayerShape& shape) {
-  if (kernel == KernelId::kBlockWalk) return {126, 2, 4};
-  if (kernel == KernelId::kConvDown) return {64, 2, 1};
-  return {64, shape.cin == 32 ? 4 : 2, 2};
-}
-
-// Parts of the rows that make the longest worker shortest; the fewest on a tie.
-int choose_parts(const DeviceFacts& device, KernelId kernel, const LayerShape& shape, int items) {
-  const Walk walk = walk_of(kernel, shape);
-  const int rows = shape.out_frequency();
-  const std::int64_t strips = ceil_div(shape.out_time(), walk.strip) * items;
-  const std::int64_t workers = std::int64_t{walk.workers} * device.multiprocessors;
-  int best = 1;
-  std::int64_t best_steps = 0;
-  for (int parts = 1; parts <= rows / 4; ++parts) {
-    const std::int64_t steps =
-        ceil_div(strips * parts, workers) * (ceil_div(rows, parts) + walk.extra);
-    if (parts == 1 || steps < best_steps) {
-      best = parts;
-      best_steps = steps;
-    }
-  }
-  return best;
-}
-
-// conv_tile: pixels of a CTA, and the columns it may have.
-constexpr int kTilePixels = 128;
-constexpr int kTileColumns[] = {128, 64};
-
-int choose_columns(const DeviceFacts& device, const LayerShape& shape, int items) {
-  const std::int64_t pixels = std::int64_t{shape.out_frequency()} * shape.out_time() * items;
-  for (const int columns : kTileColumns) {
-    if (shape.cout % columns != 0) continue;
-    if (ceil_div(pixels, kTilePixels) * (shape.cout / columns) >= device.multiprocessors)
-      return columns;
-  }
-  return 64;
+int choose_narrow(const DeviceFacts& device, const LayerShape& shape, Mode mode, int items) {
+  if (mode == Mode::kExact) return 0;  // always 64
+  const std::int64_t pixels = std::int64_t{shape.out_frequency()} * shape.out_time();
+  const std::int64_t works = ceil_div(pixels, kTilePixels) * (shape.cout / kTileColumns) * items;
+  return works < device.multiprocessors ? 1 : 0;
 }
 
 // Empty: the shape is one of the kernel's.
@@ -134,8 +88,11 @@ std::string other_shape(KernelId kernel, const LayerShape& s, Mode mode) {
            (square(s, 128) || square(s, 256) || (mode == Mode::kExact && square(s, 64)));
       return ok ? "" : "serves only 3x3 with stride 1 and 128 or 256 channels (64 when exact)";
     case KernelId::kConvMma:
-      ok = std::any_of(std::begin(kMmaTiles), std::end(kMmaTiles),
-                       [&](const MmaTile& t) { return tile_serves(t, s); });
+      ok = s.stride_f == s.stride_t &&
+           std::any_of(std::begin(kConvMmaTiles), std::end(kConvMmaTiles),
+                       [&](const ConvMmaTile& t) {
+                         return t.serves(s.taps, s.stride_f, s.cin, s.cout, mode == Mode::kExact);
+                       });
       return ok ? "" : "has no tile for this shape";
     case KernelId::kConvFfma:
       ok = (three || s.taps == 1) && s.stride_f >= 1 && s.stride_f <= 2 && s.stride_t >= 1 &&
@@ -163,7 +120,7 @@ std::string why_not(const DeviceFacts& device, KernelId kernel, const LayerShape
     return fmt::format("needs {} bytes of shared memory, the device gives {}", kHopperShared,
                        device.shared_bytes);
   if (kernel == KernelId::kConvMma) {
-    if (widest_tile(device, shape, mode) < 0)
+    if (first_tile(device, shape, mode) < 0)
       return fmt::format("has no tile that fits into {} bytes of shared memory",
                          device.shared_bytes);
   }
@@ -172,41 +129,26 @@ std::string why_not(const DeviceFacts& device, KernelId kernel, const LayerShape
 
 int choose_variant(const DeviceFacts& device, KernelId kernel, const LayerShape& shape, Mode mode,
                    int items) {
-  switch (kernel) {
-    case KernelId::kConvMma:
-      return choose_tile(device, shape, mode, items);
-    case KernelId::kBlockWalk:
-    case KernelId::kConvWalk:
-    case KernelId::kConvDown:
-      return choose_parts(device, kernel, shape, items);
-    case KernelId::kConvTile:
-      return choose_columns(device, shape, items);
-    default:
-      return 0;
-  }
+  if (kernel == KernelId::kConvMma) return choose_tile(device, shape, mode, items);
+  if (kernel == KernelId::kConvTile) return choose_narrow(device, shape, mode, items);
+  return 0;
 }
 
-bool variant_serves(const DeviceFacts& device, KernelId kernel, const LayerShape& shape, Mode mode,
-                    int variant) {
-  switch (kernel) {
-    case KernelId::kConvMma: {
-      if (variant < 0 || variant >= kMmaTileCount) return false;
-      const int first = widest_tile(device, shape, mode);
-      const MmaTile& tile = kMmaTiles[variant];
-      return first >= 0 && tile.slab == kMmaTiles[first].slab && tile_serves(tile, shape) &&
-             tile_fits(device, tile, shape, mode);
-    }
-    case KernelId::kBlockWalk:
-    case KernelId::kConvWalk:
-    case KernelId::kConvDown:
-      return variant >= 1 && variant <= std::max(1, shape.out_frequency() / 4);
-    case KernelId::kConvTile:
-      return std::find(std::begin(kTileColumns), std::end(kTileColumns), variant) !=
-                 std::end(kTileColumns) &&
-             shape.cout % variant == 0;
-    default:
-      return variant == 0;
-  }
+std::vector<int> variants(const DeviceFacts& device, KernelId kernel, const LayerShape& shape,
+                          Mode mode) {
+  if (kernel == KernelId::kConvTile && mode == Mode::kFast) return {0, 1};
+  if (kernel != KernelId::kConvMma) return {0};
+  std::vector<int> found;
+  for (int i = 0; i < kConvMmaTileCount; ++i)
+    if (tile_serves(device, kConvMmaTiles[i], shape, mode)) found.push_back(i);
+  return found;
+}
+
+std::string variant_name(KernelId kernel, int variant) {
+  if (kernel == KernelId::kConvMma && variant >= 0 && variant < kConvMmaTileCount)
+    return fmt::format("conv_mma {}", kConvMmaTiles[variant].name);
+  if (kernel == KernelId::kConvTile && variant == 1) return "conv_tile narrow";
+  return kernel_name(kernel);
 }
 
 }  // namespace diarist::backend::cuda
