@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
   cli::add_models(app, action);
   cli::add_score(app, action);
   cli::add_info(app, action);
+  cli::add_bench(app, action);
+  cli::add_tune(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

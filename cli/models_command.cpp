@@ -14,6 +14,7 @@
 #include "diarist/models.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
+#include "text_table.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -33,25 +34,6 @@ struct ModelsArguments {
 using Arguments = std::shared_ptr<ModelsArguments>;
 
 constexpr std::size_t kShownHashDigits = 12;
-
-// Rows with aligned columns, two blanks apart and two in front.
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const std::vector<std::string>& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const std::vector<std::string>& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += fmt::format("  {:<{}}", row[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string heading(const BundleReport& bundle) {
   std::string text = fmt::format("{}  {}\n", bundle.name, bundle.folder.string());

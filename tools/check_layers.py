@@ -98,7 +98,8 @@ def room_of(file: str) -> str | None:
         if len(parts) > 3:
             room = f"backend/{parts[2]}"
             return room if room in MAY_INCLUDE else None
-        return {"backend": "backend", "registry": "registry"}.get(parts[2].split(".")[0])
+        rooms = {"backend": "backend", "profiling": "backend", "registry": "registry"}
+        return rooms.get(parts[2].split(".")[0])
     return parts[1] if parts[1] in MAY_INCLUDE else None
 
 
