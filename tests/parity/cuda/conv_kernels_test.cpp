@@ -231,6 +231,8 @@ TEST_P(ConvMma, OnlyTheItemOutOfRangeIsMarked) {
     const Result result = run_tile(layer, tile, 0, 3);
     ASSERT_EQ(result.error, cudaSuccess);
     EXPECT_EQ(result.range, (std::vector<std::uint32_t>{0, 1, 0}));
+    for (const double value : from_half_map(result.map, conv.cout, layer.split))
+      ASSERT_TRUE(std::isfinite(value)) << "the map is not clamped";
   }
 }
 

@@ -18,6 +18,8 @@
 // * Exact mode: a slab is 16 high and 16 low parts; high x high, high x low and low x high go into
 //   the same sum, which has FP32 accuracy.
 
+#include <cmath>
+
 #include "backend/cuda/kernels/conv_args.hpp"
 #include "backend/cuda/kernels/conv_mma_tiles.hpp"
 #include "backend/cuda/kernels/mma.cuh"
@@ -164,28 +166,23 @@ __device__ __forceinline__ void add_halves(float (&x)[8], const uint4& bits) {
   }
 }
 
-/// Rounds eight values to halves and leaves in x what was lost. \return true when one is out of
-/// range.
-__device__ __forceinline__ bool store_halves(float (&x)[8], __half* target, bool keep_rest) {
-  constexpr float kLimit = 65504.0F;
-  bool overflow = false;
+/// Rounds eight values to halves, clamped to their range, and leaves in x what was lost.
+__device__ __forceinline__ void store_halves(float (&x)[8], __half* target, bool keep_rest,
+                                             RangeWatch& watch) {
   std::uint32_t words[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    float &first = x[2 * i], &second = x[2 * i + 1];
-    overflow = overflow || !(fabsf(first) <= kLimit) || !(fabsf(second) <= kLimit);
-    first = fminf(fmaxf(first, -kLimit), kLimit);
-    second = fminf(fmaxf(second, -kLimit), kLimit);
-    const __half2 rounded = __floats2half2_rn(first, second);
+    const __half2 rounded = __floats2half2_rn(x[2 * i], x[2 * i + 1]);
     words[i] = *reinterpret_cast<const std::uint32_t*>(&rounded);
+    watch.see(words[i]);
+    words[i] = clamped_halves(words[i]);
     if (keep_rest) {
-      const float2 pair = __half22float2(rounded);
-      first -= pair.x;
-      second -= pair.y;
+      const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+      x[2 * i] -= pair.x;
+      x[2 * i + 1] -= pair.y;
     }
   }
   *reinterpret_cast<uint4*>(target) = make_uint4(words[0], words[1], words[2], words[3]);
-  return overflow;
 }
 
 /// Where a lane's sums belong in the output map (and in the residual).
@@ -214,8 +211,9 @@ struct ConvCorner {
   __device__ __forceinline__ bool inside(int r, int half_tile) const {
     return r < rows && half_tile * 8 < columns;
   }
-  __device__ __forceinline__ std::size_t at(int r, int half_tile) const {
-    return first + static_cast<std::size_t>(r * pitch_f + half_tile * 8 * pitch_t);
+  /// Elements behind `first`.
+  __device__ __forceinline__ int at(int r, int half_tile) const {
+    return r * pitch_f + half_tile * 8 * pitch_t;
   }
 
   int item, channel;     // channel: of the lane's first sum
@@ -234,7 +232,7 @@ __device__ __forceinline__ void prefetch_residual(const ConvArgs& args, int work
 #pragma unroll
     for (int half_tile = 0; half_tile < 2; ++half_tile)
       if (corner.inside(r, half_tile)) {
-        const __half* residual = args.residual + corner.at(r, half_tile);
+        const __half* residual = args.residual + corner.first + corner.at(r, half_tile);
         prefetch_line(residual);
         if (T::kSplit) prefetch_line(residual + args.cout);
       }
@@ -245,26 +243,30 @@ template <typename T>
 __device__ __forceinline__ void write_tile(const ConvArgs& args, int work,
                                            const float (&sum)[T::kRows][T::kNTiles][4]) {
   const ConvCorner<T> corner(args, work);
-  constexpr int kBatch = T::kSplit ? (T::kRows + 1) / 2 : T::kRows;  // rows
-  bool overflow = false;
+  constexpr int kBatch = T::kSplit ? 1 : 2;  // rows
+  const bool has_residual = args.residual != nullptr;
+  const float least = args.relu ? 0.0F : -INFINITY;
+  RangeWatch watch;
 #pragma unroll
   for (int group = 0; group < T::kWarpN / 32; ++group) {
     const float4* source = reinterpret_cast<const float4*>(args.bias + corner.channel + group * 32);
     const float4 bias_0 = source[0], bias_1 = source[1];
     const float bias[8] = {bias_0.x, bias_0.y, bias_0.z, bias_0.w,
                            bias_1.x, bias_1.y, bias_1.z, bias_1.w};
-// All reads of a batch are under way before the first is used.
+    const __half* residual = args.residual + corner.first + group * 32;
+    __half* output = args.output + corner.first + group * 32;
 #pragma unroll
     for (int r0 = 0; r0 < T::kRows; r0 += kBatch) {
-      uint4 residual[kBatch][2][T::kParts] = {};
-      if (args.residual != nullptr)
+      // All reads of a batch are under way before the first is used.
+      uint4 read[kBatch][2][T::kParts];
+      if (has_residual)
 #pragma unroll
         for (int i = 0; i < kBatch * 2; ++i)
 #pragma unroll
           for (int part = 0; part < T::kParts; ++part)
             if (r0 + i / 2 < T::kRows && corner.inside(r0 + i / 2, i % 2))
-              residual[i / 2][i % 2][part] = __ldg(reinterpret_cast<const uint4*>(
-                  args.residual + corner.at(r0 + i / 2, i % 2) + group * 32 + part * args.cout));
+              read[i / 2][i % 2][part] = __ldg(reinterpret_cast<const uint4*>(
+                  residual + corner.at(r0 + i / 2, i % 2) + part * args.cout));
 #pragma unroll
       for (int i = 0; i < kBatch * 2; ++i) {
         const int r = r0 + i / 2;
@@ -273,18 +275,18 @@ __device__ __forceinline__ void write_tile(const ConvArgs& args, int work,
 #pragma unroll
         for (int c = 0; c < 8; ++c)
           x[c] = sum[r][group * 4 + c / 2][i % 2 * 2 + c % 2] * args.unscale + bias[c];
+        if (has_residual)
 #pragma unroll
-        for (int part = 0; part < T::kParts; ++part) add_halves(x, residual[i / 2][i % 2][part]);
-        if (args.relu)
+          for (int part = 0; part < T::kParts; ++part) add_halves(x, read[i / 2][i % 2][part]);
 #pragma unroll
-          for (int c = 0; c < 8; ++c) x[c] = fmaxf(x[c], 0.0F);
-        __half* output = args.output + corner.at(r, i % 2) + group * 32;
-        if (store_halves(x, output, T::kSplit)) overflow = true;
-        if (T::kSplit) store_halves(x, output + args.cout, false);
+        for (int c = 0; c < 8; ++c) x[c] = fmaxf(x[c], least);
+        __half* target = output + corner.at(r, i % 2);
+        store_halves(x, target, T::kSplit, watch);
+        if (T::kSplit) store_halves(x, target + args.cout, false, watch);
       }
     }
   }
-  if (overflow && args.range != nullptr) args.range[corner.item] = 1;
+  if (watch.overflowed() && args.range != nullptr) args.range[corner.item] = 1;
 }
 
 template <typename T>

@@ -56,6 +56,42 @@ __device__ __forceinline__ void load_matrices(std::uint32_t address, std::uint32
                : "memory");
 }
 
+/// Both halves of a word clamped to the finite range; NaN becomes the largest half.
+__device__ __forceinline__ std::uint32_t clamped_halves(std::uint32_t word) {
+#if __CUDA_ARCH__ >= 800
+  asm("min.f16x2 %0, %0, %1;" : "+r"(word) : "r"(0x7BFF7BFFU));
+  asm("max.f16x2 %0, %0, %1;" : "+r"(word) : "r"(0xFBFFFBFFU));
+#else
+  if ((word & 0x7FFFU) > 0x7BFFU) word = (word & 0xFFFF8000U) | 0x7BFFU;
+  if ((word & 0x7FFF0000U) > 0x7BFF0000U) word = (word & 0x8000FFFFU) | 0x7BFF0000U;
+#endif
+  return word;
+}
+
+/// Notices halves that are infinite or not a number.
+class RangeWatch {
+ public:
+  __device__ __forceinline__ void see(std::uint32_t word) {
+#if __CUDA_ARCH__ >= 800
+    asm("abs.f16x2 %0, %0;" : "+r"(word));
+    asm("max.NaN.f16x2 %0, %0, %1;" : "+r"(seen_) : "r"(word));
+#else
+    // The sum reaches the sign bit of a half from the exponent of infinity on.
+    seen_ |= ((word & 0x7FFF7FFFU) + 0x04000400U) & 0x80008000U;
+#endif
+  }
+  __device__ __forceinline__ bool overflowed() const {
+#if __CUDA_ARCH__ >= 800
+    return (seen_ & 0x7FFFU) > 0x7BFFU || (seen_ & 0x7FFF0000U) > 0x7BFF0000U;
+#else
+    return seen_ != 0;
+#endif
+  }
+
+ private:
+  std::uint32_t seen_ = 0;
+};
+
 /// d += a b, 16x8x16, halves with FP32 accumulation.
 __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
                                              std::uint32_t b0, std::uint32_t b1) {
