@@ -34,11 +34,6 @@ class Profiler {
  public:
   virtual ~Profiler() = default;
 
-  /// Like Backend::compile, with one family of kernels. \throws Error kUnsupported when this device
-  /// can't run the family.
-  virtual std::unique_ptr<Program> compile_family(const model::Graph& graph,
-                                                  const CompileOptions& options,
-                                                  KernelFamily family) = 0;
   /// Bytes of device memory that this process holds now.
   virtual std::size_t device_bytes() = 0;
   virtual DeviceState state() = 0;

@@ -64,6 +64,11 @@ std::size_t BenchBatch::bytes() const noexcept {
   return device_features_->bytes() + device_masks_->bytes() + device_embeddings_->bytes();
 }
 
+double worse(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::nan("");
+  return std::min(a, b);
+}
+
 double worst_cosine(std::span<const float> a, std::span<const float> b) {
   constexpr std::size_t kDim = model::kResnet34Size;
   double worst = 1;
@@ -74,9 +79,7 @@ double worst_cosine(std::span<const float> a, std::span<const float> b) {
       aa += double{a[i]} * double{a[i]};
       bb += double{b[i]} * double{b[i]};
     }
-    // Not std::min: a NaN must not pass as 1.
-    const double cosine = dot / std::sqrt(aa * bb);
-    if (!(cosine >= worst)) worst = cosine;
+    worst = worse(worst, dot / std::sqrt(aa * bb));
   }
   return worst;
 }

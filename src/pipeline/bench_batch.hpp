@@ -36,6 +36,9 @@ class BenchBatch {
   backend::Run run_;
 };
 
+/// The smaller one; NaN when one is NaN.
+double worse(double a, double b);
+
 /// Smallest cosine between rows of 256. \pre equal lengths.
 double worst_cosine(std::span<const float> a, std::span<const float> b);
 

@@ -46,13 +46,19 @@ class Bench {
         base::fail(ErrorCode::kInvalidArgument, "batch {}; give 1 to {}", batch, kMostItems);
     if (!(options.seconds >= 0 && options.seconds <= 3600))
       base::fail(ErrorCode::kInvalidArgument, "{} seconds; give 0 to 3600", options.seconds);
-    backend_ = backend::make_backend(
-        {.device = options.device, .threads = options.threads, .target = options.target});
-    profiler_ = backend::find_profiler(*backend_);
-    if (options.family != KernelFamily::kAny && profiler_ == nullptr)
+    const bool named_gpu = options.device.rfind("cuda", 0) == 0;
+    if (options.family != KernelFamily::kAny && (!named_gpu || !options.target.empty()))
       base::fail(ErrorCode::kUnsupported, "{} has no kernel family {}; leave it out",
-                 backend_->name(), kernel_family_name(options.family));
-    if (profiler_ == nullptr && !options.tune_file.empty())
+                 options.device, kernel_family_name(options.family));
+    // On a GPU the target is the family.
+    backend_ = backend::make_backend({.device = options.device,
+                                      .threads = options.threads,
+                                      .target = options.family == KernelFamily::kAny
+                                                    ? options.target
+                                                    : kernel_family_name(options.family)});
+    gpu_ = named_gpu;
+    profiler_ = backend::find_profiler(*backend_);
+    if (!gpu_ && !options.tune_file.empty())
       base::fail(ErrorCode::kUnsupported, "{} reads no tune file; leave {} out", backend_->name(),
                  options.tune_file.string());
     if (options.weights.empty()) {
@@ -74,6 +80,8 @@ class Bench {
   const model::Graph& graph() const { return graph_; }
   const std::string& weights() const { return weights_; }
   Profiler* profiler() { return profiler_; }
+  /// A GPU queues work, and may record a batch's.
+  bool gpu() const noexcept { return gpu_; }
 
   /// \throws Error kUnsupported when there is none.
   Profiler& need_profiler(const char* what) {
@@ -85,13 +93,13 @@ class Bench {
 
   std::vector<int> batches() const {
     if (!options_.batches.empty()) return options_.batches;
-    return profiler_ != nullptr ? std::vector<int>{1, 32, 128} : std::vector<int>{1, 2};
+    return gpu_ ? std::vector<int>{1, 32, 128} : std::vector<int>{1, 2};
   }
 
   std::vector<Precision> precisions() const {
     if (!options_.precisions.empty()) return options_.precisions;
-    return profiler_ != nullptr ? std::vector<Precision>{Precision::kFast, Precision::kExact}
-                                : std::vector<Precision>{Precision::kExact};
+    return gpu_ ? std::vector<Precision>{Precision::kFast, Precision::kExact}
+                : std::vector<Precision>{Precision::kExact};
   }
 
   backend::CompileOptions compile_options(int items, Precision precision, bool record) const {
@@ -106,10 +114,7 @@ class Bench {
   }
 
   std::unique_ptr<backend::Program> compile(int items, Precision precision, bool record) {
-    const backend::CompileOptions compile = compile_options(items, precision, record);
-    if (options_.family != KernelFamily::kAny)
-      return profiler_->compile_family(graph_, compile, options_.family);
-    return backend_->compile(graph_, compile);
+    return backend_->compile(graph_, compile_options(items, precision, record));
   }
 
   backend::Measuring measuring() const { return {options_.seconds, control_.stop}; }
@@ -120,6 +125,7 @@ class Bench {
   const RunControl& control_;
   std::unique_ptr<backend::Backend> backend_;
   Profiler* profiler_ = nullptr;
+  bool gpu_ = false;
   std::string weights_;
   model::Graph graph_;
 };
@@ -151,7 +157,7 @@ class RowBench {
         batch_(bench.backend(), items) {
     row_.batch = items;
     row_.precision = precision;
-    row_.records = bench.profiler() != nullptr;
+    row_.records = bench.gpu();
     row_.graph = graph;
   }
 
@@ -204,7 +210,7 @@ class RowBench {
   // Batches back to back: a few in the queue, so that the device never waits for the host.
   void load() {
     constexpr int kQueued = 4, kSamples = 9;
-    // Without a device clock there is nothing to keep busy.
+    // A CPU works while run() is called.
     const int group = row_.records ? kQueued : 1;
     std::vector<double> clocks, watts;
     std::int64_t runs = 0;
@@ -243,7 +249,7 @@ class RowBench {
         const double cosine = pipeline::worst_cosine(
             batch_.embeddings().subspan(static_cast<std::size_t>(i) * kChunk, kChunk),
             std::span(reference).subspan(static_cast<std::size_t>(chunk) * kChunk, kChunk));
-        if (!(cosine >= row_.worst_cosine)) row_.worst_cosine = cosine;
+        row_.worst_cosine = pipeline::worse(row_.worst_cosine, cosine);
       }
     }
   }
@@ -290,7 +296,7 @@ BenchReport bench_embed(const BenchOptions& options, const RunControl& control) 
   for (const Precision precision : bench.precisions())
     for (const int batch : bench.batches())
       for (const bool graph : {true, false}) {
-        if (graph && bench.profiler() == nullptr) continue;
+        if (graph && !bench.gpu()) continue;
         base::log(control, LogLevel::kInfo,
                   fmt::format("{}, batch {}{}", precision_name(precision), batch,
                               graph ? ", recorded" : ""));

@@ -11,8 +11,8 @@
 namespace diarist::backend::cuda {
 namespace {
 
-const LaunchCost& cost_of(const std::vector<Launch>& launches, std::size_t leader) {
-  for (const Launch& launch : launches)
+const LaunchCost& cost_of(const std::vector<ChosenLaunch>& launches, std::size_t leader) {
+  for (const ChosenLaunch& launch : launches)
     if (launch.leader == static_cast<int>(leader)) return launch.cost;
   static const LaunchCost none;
   ADD_FAILURE() << "no launch of layer " << leader;
@@ -31,11 +31,11 @@ TEST(Profile, EveryLayerIsInOneLaunch) {
   for (const ConvLayer& layer : layers) wanted += conv_flops(layer.shape) * 128;
   for (const Mode mode : {Mode::kExact, Mode::kFast}) {
     const TrunkChoice choice = choose_trunk(kH200, layers, {.mode = mode, .items = 128});
-    const std::vector<Launch> launches = launches_of(layers, choice, mode, 128);
+    const std::vector<ChosenLaunch> launches = launches_of(layers, choice, mode, 128);
     EXPECT_EQ(launches.size(), mode == Mode::kFast ? 30U : 36U);
     std::set<int> met;
     double flops = 0;
-    for (const Launch& launch : launches) {
+    for (const ChosenLaunch& launch : launches) {
       for (const int layer : launch.layers) EXPECT_TRUE(met.insert(layer).second);
       flops += launch.cost.flops;
     }
@@ -49,7 +49,7 @@ TEST(Profile, FloorsOfTheDesign) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   const ChoiceOptions options{.items = 132};
   const TrunkChoice fused = choose_trunk(kH200, layers, options);
-  const std::vector<Launch> launches = launches_of(layers, fused, Mode::kFast, 132);
+  const std::vector<ChosenLaunch> launches = launches_of(layers, fused, Mode::kFast, 132);
   const DevicePeaks peaks = known_peaks(kH200);
   const auto floor = [&](const char* name) {
     const LaunchCost& cost = cost_of(launches, layer_index(layers, name));
@@ -64,7 +64,7 @@ TEST(Profile, FloorsOfTheDesign) {
   EXPECT_NEAR(floor("resnet.layer4.0.conv1").floor_ms, 0.127, 0.005);
   const TrunkChoice plain =
       choose_trunk(kH200, layers, {.family = Family::kPortable, .items = 132});
-  const std::vector<Launch> singles = launches_of(layers, plain, Mode::kFast, 132);
+  const std::vector<ChosenLaunch> singles = launches_of(layers, plain, Mode::kFast, 132);
   const auto single = [&](const char* name) {
     const LaunchCost& cost = cost_of(singles, layer_index(layers, name));
     return profile_row(name, "", cost, 1, peaks.half_flops, peaks.bytes);
@@ -77,7 +77,7 @@ TEST(Profile, FloorsOfTheDesign) {
 TEST(Profile, SplitHalvesCostThreeProducts) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   const TrunkChoice exact = choose_trunk(kH200, layers, {.mode = Mode::kExact, .items = 8});
-  const std::vector<Launch> launches = launches_of(layers, exact, Mode::kExact, 8);
+  const std::vector<ChosenLaunch> launches = launches_of(layers, exact, Mode::kExact, 8);
   const std::size_t wide = layer_index(layers, "resnet.layer3.1.conv1");
   EXPECT_EQ(cost_of(launches, wide).products, 3);
   EXPECT_EQ(cost_of(launches, 0).products, 1);  // the stem is FP32

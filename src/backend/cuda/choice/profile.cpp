@@ -92,12 +92,12 @@ double conv_flops(const LayerShape& s) {
   return 2.0 * s.cin * s.cout * s.taps * s.out_frequency() * s.out_time();
 }
 
-std::vector<Launch> launches_of(std::span<const ConvLayer> layers, const TrunkChoice& choice,
-                                Mode mode, int items) {
-  std::vector<Launch> launches;
+std::vector<ChosenLaunch> launches_of(std::span<const ConvLayer> layers, const TrunkChoice& choice,
+                                      Mode mode, int items) {
+  std::vector<ChosenLaunch> launches;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (choice.layers[i].launched_by != static_cast<int>(i)) continue;
-    Launch launch;
+    ChosenLaunch launch;
     launch.leader = static_cast<int>(i);
     for (std::size_t m = 0; m < layers.size(); ++m)
       if (choice.layers[m].launched_by == launch.leader)
@@ -154,7 +154,7 @@ double peak_flops(const DevicePeaks& peaks, KernelId kernel, Mode mode) {
 std::vector<LayerProfile> profile_rows(std::span<const ConvLayer> layers, const TrunkChoice& choice,
                                        Mode mode, int items, std::span<const double> milliseconds,
                                        const DevicePeaks& peaks) {
-  const std::vector<Launch> launches = launches_of(layers, choice, mode, items);
+  const std::vector<ChosenLaunch> launches = launches_of(layers, choice, mode, items);
   if (launches.size() != milliseconds.size())
     base::fail(ErrorCode::kInternal, "profile: {} times for {} launches", milliseconds.size(),
                launches.size());

@@ -21,15 +21,15 @@ struct LaunchCost {
 
 /// A launch of a chosen trunk: its layers (indices) in order, the one it is launched in place of
 /// last in `leader`.
-struct Launch {
+struct ChosenLaunch {
   int leader = 0;
   std::vector<int> layers;
   LaunchCost cost;
 };
 
 /// The launches of a trunk in the order in which they run.
-std::vector<Launch> launches_of(std::span<const ConvLayer> layers, const TrunkChoice& choice,
-                                Mode mode, int items);
+std::vector<ChosenLaunch> launches_of(std::span<const ConvLayer> layers, const TrunkChoice& choice,
+                                      Mode mode, int items);
 
 /// Multiplications and additions of one convolution for one item.
 double conv_flops(const LayerShape& shape);
