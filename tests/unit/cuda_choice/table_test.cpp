@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <string>
 
 #include "trunks.hpp"
 
@@ -78,6 +78,46 @@ TEST(ChoiceTable, IsFrozen) {
           << row.device.name << ", " << mode_name(row.mode) << ", " << layers[i].name;
       EXPECT_FALSE(choice.layers[i].reason.empty());
     }
+  }
+}
+
+// Tiles of the portable family for the four sizes of shared memory: 64 KB, 99 KB, 163 KB, 227 KB.
+struct TileRow {
+  const DeviceFacts& device;
+  Mode mode;
+  const char* tiles[kShapes - 1];  // columns of Row without the stem
+};
+
+// clang-format off
+const TileRow kTiles[] = {
+    {kT4, Mode::kExact,
+     {"s1_n32_4x32_resident", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32"}},
+    {kT4, Mode::kFast,
+     {"s1_n32_4x32_resident", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32"}},
+    {kRtx3090, Mode::kExact,
+     {"s1_n32_4x64_resident", "s2_n64_4x32_short", "down_n64_4x64", "s1_n64_5x64", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two"}},
+    {kRtx3090, Mode::kFast,
+     {"s1_n32_4x64_resident", "s2_n64_4x32_short", "down_n64_4x64", "s1_n64_5x64", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two"}},
+    {kA100, Mode::kExact,
+     {"s1_n32_8x64", "s2_n64_4x32", "down_n64_4x64", "s1_n64_10x64", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
+    {kA100, Mode::kFast,
+     {"s1_n32_8x64_resident", "s2_n64_4x32", "down_n64_4x64", "s1_n64_8x64_resident", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
+    {kH200, Mode::kExact,
+     {"s1_n32_8x64", "s2_n64_4x32", "down_n64_4x64", "s1_n64_10x64", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
+    {kH200, Mode::kFast,
+     {"s1_n32_8x64_resident", "s2_n64_4x32", "down_n64_4x64", "s1_n64_8x64_resident", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
+};
+// clang-format on
+
+TEST(ChoiceTable, TilesAreFrozen) {
+  const std::vector<ConvLayer> layers = resnet34_trunk();
+  for (const TileRow& row : kTiles) {
+    const TrunkChoice choice = choose_trunk(
+        row.device, layers, {.mode = row.mode, .family = Family::kPortable, .items = 128});
+    for (std::size_t i = 1; i < layers.size(); ++i)
+      EXPECT_EQ(choice.layers[i].name,
+                std::string("conv_mma ") + row.tiles[column_of(layers[i].shape) - 1])
+          << row.device.name << ", " << mode_name(row.mode) << ", " << layers[i].name;
   }
 }
 

@@ -28,11 +28,15 @@ bool tile_serves(const DeviceFacts& device, const ConvMmaTile& tile, const Layer
          tile.shared_bytes(s.cin / (split ? 16 : 32)) <= device.shared_bytes;
 }
 
-// The first tile that serves and fits; -1: none.
-int first_tile(const DeviceFacts& device, const LayerShape& shape, Mode mode) {
+// Tiles that serve and fit: those with more output channels first, since they read the input less
+// often, then in the order of the table.
+std::vector<int> serving_tiles(const DeviceFacts& device, const LayerShape& shape, Mode mode) {
+  std::vector<int> found;
   for (int i = 0; i < kConvMmaTileCount; ++i)
-    if (tile_serves(device, kConvMmaTiles[i], shape, mode)) return i;
-  return -1;
+    if (tile_serves(device, kConvMmaTiles[i], shape, mode)) found.push_back(i);
+  std::stable_sort(found.begin(), found.end(),
+                   [](int a, int b) { return kConvMmaTiles[a].cout > kConvMmaTiles[b].cout; });
+  return found;
 }
 
 std::int64_t works_of(const ConvMmaTile& tile, const LayerShape& s, int items) {
@@ -42,13 +46,15 @@ std::int64_t works_of(const ConvMmaTile& tile, const LayerShape& s, int items) {
 
 // The first tile that gives every multiprocessor some work, or else the one that makes most works.
 int choose_tile(const DeviceFacts& device, const LayerShape& shape, Mode mode, int items) {
-  const int first = first_tile(device, shape, mode);
-  int best = first;
-  for (int i = first; i >= 0 && i < kConvMmaTileCount; ++i) {
-    const ConvMmaTile& tile = kConvMmaTiles[i];
-    if (!tile_serves(device, tile, shape, mode)) continue;
-    if (works_of(tile, shape, items) > works_of(kConvMmaTiles[best], shape, items)) best = i;
-    if (works_of(kConvMmaTiles[best], shape, items) >= device.multiprocessors) break;
+  int best = -1;
+  std::int64_t most = 0;
+  for (const int tile : serving_tiles(device, shape, mode)) {
+    const std::int64_t works = works_of(kConvMmaTiles[tile], shape, items);
+    if (works > most) {
+      best = tile;
+      most = works;
+    }
+    if (most >= device.multiprocessors) break;
   }
   return best;
 }
@@ -120,7 +126,7 @@ std::string why_not(const DeviceFacts& device, KernelId kernel, const LayerShape
     return fmt::format("needs {} bytes of shared memory, the device gives {}", kHopperShared,
                        device.shared_bytes);
   if (kernel == KernelId::kConvMma) {
-    if (first_tile(device, shape, mode) < 0)
+    if (serving_tiles(device, shape, mode).empty())
       return fmt::format("has no tile that fits into {} bytes of shared memory",
                          device.shared_bytes);
   }
@@ -138,10 +144,7 @@ std::vector<int> variants(const DeviceFacts& device, KernelId kernel, const Laye
                           Mode mode) {
   if (kernel == KernelId::kConvTile && mode == Mode::kFast) return {0, 1};
   if (kernel != KernelId::kConvMma) return {0};
-  std::vector<int> found;
-  for (int i = 0; i < kConvMmaTileCount; ++i)
-    if (tile_serves(device, kConvMmaTiles[i], shape, mode)) found.push_back(i);
-  return found;
+  return serving_tiles(device, shape, mode);
 }
 
 std::string variant_name(KernelId kernel, int variant) {
