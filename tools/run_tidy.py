@@ -30,7 +30,7 @@ def commands(build: Path) -> dict[str, str]:
         path = Path(entry["directory"], entry["file"]).resolve()
         if path.is_relative_to(ROOT):
             file = path.relative_to(ROOT).as_posix()
-            if file.startswith(FOLDERS):
+            if file.startswith(FOLDERS) and file.endswith(".cpp"):  # .cu is nvcc's
                 found[file] = entry["command"]
     return found
 

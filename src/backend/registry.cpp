@@ -3,8 +3,30 @@
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "base/error.hpp"
+#ifdef DIARIST_WITH_CUDA
+#include "backend/cuda/cuda_backend.hpp"
+#endif
 
 namespace diarist::backend {
+namespace {
+
+bool names_gpu(const std::string& device) {
+  return device == "cuda" || device.rfind("cuda:", 0) == 0;
+}
+
+#ifdef DIARIST_WITH_CUDA
+// "cuda" is "cuda:0".
+int gpu_index(const std::string& device) {
+  const std::string number = device.size() > 5 ? device.substr(5) : device == "cuda" ? "0" : "";
+  const bool digits = !number.empty() && number.size() <= 4 &&
+                      number.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits)
+    base::fail(ErrorCode::kInvalidArgument, "device \"{}\": write cuda or cuda:N", device);
+  return std::stoi(number);
+}
+#endif
+
+}  // namespace
 
 std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   if (options.threads < 0) {
@@ -12,20 +34,30 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
                options.threads);
   }
   if (options.device == "cpu") return cpu::make_cpu_backend(options.threads, options.target);
+  if (names_gpu(options.device)) {
+#ifdef DIARIST_WITH_CUDA
+    return cuda::make_cuda_backend(gpu_index(options.device), cuda::family_named(options.target));
+#else
+    base::fail(ErrorCode::kUnsupported, "device {} is not in this build; use cpu", options.device);
+#endif
+  }
   if (!options.target.empty()) {
     base::fail(ErrorCode::kInvalidArgument,
-               "an instruction set ({}) can only be chosen for the device cpu, not for {}",
+               "kernels ({}) can only be chosen for the devices cpu and cuda, not for {}",
                options.target, options.device);
   }
   if (options.device == "reference") return reference::make_reference_backend(options.threads);
-  if (options.device == "cuda" || options.device.rfind("cuda:", 0) == 0) {
-    base::fail(ErrorCode::kUnsupported, "device {} is not in this build; use cpu", options.device);
-  }
-  base::fail(ErrorCode::kInvalidArgument, "unknown device \"{}\"; known are cpu and reference",
+  base::fail(ErrorCode::kInvalidArgument, "unknown device \"{}\"; known are cpu, cuda, reference",
              options.device);
 }
 
-std::vector<std::string> device_names() { return {"cpu", "reference"}; }
+std::vector<std::string> device_names() {
+  std::vector<std::string> names = {"cpu", "reference"};
+#ifdef DIARIST_WITH_CUDA
+  for (std::string& name : cuda::cuda_device_names()) names.push_back(std::move(name));
+#endif
+  return names;
+}
 
 std::vector<std::string> cpu_targets_compiled() { return cpu::cpu_targets_compiled(); }
 

@@ -10,9 +10,10 @@
 namespace diarist::backend {
 
 struct BackendOptions {
-  std::string device = "cpu";  // "cpu", "reference"; "cuda" when built with it
+  std::string device = "cpu";  // "cpu", "reference"; "cuda", "cuda:N" when built with it
   int threads = 0;             // 0: all usable processors
-  std::string target;          // CPU instruction set to force; empty: best present
+  std::string target;          // kernels to force: a CPU instruction set; on a GPU "hopper",
+                               // "portable", "fp32" or "library"; empty: best present
 };
 
 /// \throws Error kInvalidArgument (unknown name), kUnsupported (not in this build or machine).

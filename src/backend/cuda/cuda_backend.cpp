@@ -5,6 +5,7 @@
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/embedding_program.hpp"
 #include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/embed_ends.hpp"
 #include "backend/cuda/kernels/hopper/block_walk.hpp"
 #include "backend/cuda/kernels/hopper/conv_down.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
@@ -17,6 +18,7 @@ namespace {
 // Allows the kernels their shared memory: before any launch, never while a batch is recorded.
 cudaError_t prepare_kernels(bool hopper) {
   cudaError_t error = prepare_conv_mma();
+  if (error == cudaSuccess) error = prepare_embed_ends();
   if (!hopper) return error;
   for (const auto prepare : {hopper::prepare_conv_tile, hopper::prepare_conv_walk,
                              hopper::prepare_block_walk, hopper::prepare_conv_down})
@@ -46,6 +48,20 @@ class CudaBackend final : public Backend {
     return std::make_unique<CudaBuffer>(index_, bytes);
   }
   std::unique_ptr<Queue> make_queue() override { return std::make_unique<CudaQueue>(index_); }
+  std::unique_ptr<Buffer> wrap(void* data, std::size_t bytes) override {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, data), "caller's memory");
+    const bool here = attributes.type == cudaMemoryTypeManaged ||
+                      (attributes.type == cudaMemoryTypeDevice && attributes.device == index_);
+    if (!here)
+      base::fail(ErrorCode::kInvalidArgument,
+                 "the caller's memory is not on {}; give memory of this GPU or a host buffer",
+                 name());
+    return std::make_unique<CudaBuffer>(data, bytes);
+  }
+  std::unique_ptr<Queue> make_queue_on(void* stream) override {
+    return std::make_unique<CudaQueue>(index_, static_cast<cudaStream_t>(stream));
+  }
   std::unique_ptr<Program> compile(const model::Graph& graph,
                                    const CompileOptions& options) override {
     if (options.precision == Precision::kTf32)
@@ -69,6 +85,14 @@ class CudaBackend final : public Backend {
 
 std::unique_ptr<Backend> make_cuda_backend(int index, Family family) {
   return std::make_unique<CudaBackend>(index, family);
+}
+
+Family family_named(const std::string& name) {
+  if (name.empty()) return Family::kAny;
+  for (const Family family : {Family::kHopper, Family::kPortable, Family::kFp32, Family::kLibrary})
+    if (name == family_name(family)) return family;
+  base::fail(ErrorCode::kInvalidArgument,
+             "no kernels called \"{}\"; known are hopper, portable, fp32 and library", name);
 }
 
 std::vector<std::string> cuda_device_names() {

@@ -15,6 +15,9 @@ namespace diarist::backend::cuda {
 /// \throws Error kUnsupported without a usable GPU of that number.
 std::unique_ptr<Backend> make_cuda_backend(int index, Family family = Family::kAny);
 
+/// "", "hopper", "portable", "fp32" or "library". \throws Error kInvalidArgument.
+Family family_named(const std::string& name);
+
 /// "cuda:0", ...; empty without a driver or GPU.
 std::vector<std::string> cuda_device_names();
 

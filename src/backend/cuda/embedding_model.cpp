@@ -9,6 +9,7 @@
 #include "backend/cuda/kernels/conv.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/pack.hpp"
+#include "backend/cuda/kernels/stem_mma.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -24,17 +25,6 @@ bool exceeds_half(const base::TensorF& weight) {
 
 float scale_of(const base::TensorF& weight) {
   return conv_weight_scale(weight.data(), weight.values().size());
-}
-
-// [9][32], as the stem kernel of FP32 products reads it.
-std::vector<float> pack_stem_ffma(const Stem& stem) {
-  const int channels = static_cast<int>(stem.weight.dim(0));
-  std::vector<float> packed(static_cast<std::size_t>(9 * channels));
-  for (int c = 0; c < channels; ++c)
-    for (int tap = 0; tap < 9; ++tap)
-      packed[static_cast<std::size_t>(tap * channels + c)] =
-          stem.weight.values()[static_cast<std::size_t>(c * 9 + tap)];
-  return packed;
 }
 
 }  // namespace
@@ -60,6 +50,14 @@ EmbeddingModel::EmbeddingModel(int device, const model::Graph& graph, const Mode
     }
   }
   choice_ = choose_trunk(facts_, layers_, options.choice);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (!layers_[i].shape.stem()) continue;
+    choice_.layers[i].name = "stem_mma";
+    choice_.layers[i].kernel = KernelId::kStemFfma;
+    choice_.layers[i].launched_by = static_cast<int>(i);
+    choice_.maps[static_cast<std::size_t>(layers_[i].output)] =
+        split() ? MapFormat::kSplit : MapFormat::kHalf;
+  }
   const DeviceGuard guard(device);
   taps_hidden_ = std::any_of(outputs_.begin(), outputs_.end(), [&](int v) { return fused(v); });
   for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
@@ -127,13 +125,9 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
   };
   if (const Stem* stem = std::get_if<Stem>(&node.block)) {
     packed.bias = to_device<float>(device_, stem->bias.values(), "stem bias");
-    if (choice.kernel == KernelId::kBlockWalk) {
-      const float scale = scale_of(stem->weight);
-      packed.unscale = 1 / scale;
-      upload(hopper::pack_stem(stem->weight.data(), scale));
-    } else {
-      packed.weights = to_device<float>(device_, pack_stem_ffma(*stem), "stem weights");
-    }
+    const float scale = scale_of(stem->weight);
+    packed.unscale = 1 / scale;
+    upload(pack_stem_mma(stem->weight.data(), split(), scale));
     return packed;
   }
   const Conv2d& conv = std::get<Conv2d>(node.block);
@@ -179,11 +173,6 @@ LayerWeights EmbeddingModel::pack_for_tap(const model::Graph& graph, int index) 
   const ConvLayer& layer = layers_[at];
   const model::Node& node = graph.nodes[static_cast<std::size_t>(nodes_[at])];
   LayerWeights packed;
-  if (const Stem* stem = std::get_if<Stem>(&node.block)) {
-    packed.bias = to_device<float>(device_, stem->bias.values(), "stem bias");
-    packed.weights = to_device<float>(device_, pack_stem_ffma(*stem), "stem weights");
-    return packed;
-  }
   const Conv2d& conv = std::get<Conv2d>(node.block);
   const float scale = scale_of(conv.weight);
   packed.bias = to_device<float>(device_, conv.bias.values(), "convolution bias");

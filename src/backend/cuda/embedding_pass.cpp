@@ -1,5 +1,7 @@
 #include "backend/cuda/embedding_pass.hpp"
 
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -11,20 +13,12 @@
 #include "backend/cuda/kernels/hopper/conv_down.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
+#include "backend/cuda/kernels/stem_mma.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
 
-constexpr int kBands = 80;
-
 std::size_t floats(std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(float); }
-
-bool stem_is_fused(const EmbeddingModel& model) {
-  const std::vector<LayerChoice>& layers = model.choice().layers;
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    if (model.layers()[i].shape.stem()) return layers[i].kernel == KernelId::kBlockWalk;
-  return false;
-}
 
 int stem_layer(const EmbeddingModel& model) {
   const std::vector<ConvLayer>& layers = model.layers();
@@ -46,15 +40,11 @@ std::function<cudaError_t(cudaStream_t)> planned(const char* what, Make make, St
 PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
   const int device = model.device();
   const auto items = static_cast<std::int64_t>(max_items);
-  means = DeviceMemory(device, floats(items * kBands), "means");
-  if (stem_is_fused(model)) {
-    features = DeviceMemory(device,
-                            static_cast<std::size_t>(items) * hopper::kFeatureRows *
-                                hopper::kFeatureColumns * sizeof(std::uint16_t),
-                            "features");
-    const DeviceGuard guard(device);
-    check(cudaMemset(features.data(), 0, features.bytes()), "features");
-  }
+  plane_halves = static_cast<std::size_t>(items) * kFeatureRows * kFeatureColumns;
+  features = DeviceMemory(device, plane_halves * (model.split() ? 2 : 1) * sizeof(std::uint16_t),
+                          "features");
+  const DeviceGuard guard(device);
+  check(cudaMemset(features.data(), 0, features.bytes()), "features");
   std::int64_t statistics_floats = 0, result_width = 0;
   for (const HeadWeights& head : model.heads()) {
     const base::Shape& shape = model.values()[static_cast<std::size_t>(head.masks)].shape;
@@ -64,12 +54,13 @@ PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
   }
   masks = DeviceMemory(device, floats(items * mask_floats), "masks");
   statistics = DeviceMemory(device, floats(items * statistics_floats), "statistics");
+  slices = DeviceMemory(device, floats(items * result_width * kHeadSlices), "head slices");
   result_floats = static_cast<std::size_t>(items * result_width);
   result = DeviceMemory(device, floats(items * (result_width + 1)), "embeddings");
 }
 
 std::size_t PassBuffers::bytes() const {
-  return features.bytes() + means.bytes() + masks.bytes() + statistics.bytes() + result.bytes();
+  return features.bytes() + masks.bytes() + statistics.bytes() + slices.bytes() + result.bytes();
 }
 
 EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
@@ -80,7 +71,7 @@ EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationS
 
 EmbeddingPass::~EmbeddingPass() { forget_graph(); }
 
-// Steps are layers in launch order; -1 is before the first, the number of layers the heads.
+// Steps are layers in launch order; the number of layers is the heads'.
 void EmbeddingPass::place() {
   const int end = static_cast<int>(model_.layers().size());
   std::vector<Lifetime> lifetimes(model_.values().size());
@@ -94,7 +85,7 @@ void EmbeddingPass::place() {
       life.bytes = static_cast<std::size_t>(base::element_count(shape)) *
                    static_cast<std::size_t>(items_) * (model_.split() ? 2 : 1) *
                    sizeof(std::uint16_t);
-      life.first = layer.shape.stem() ? -1 : choice.launched_by;
+      life.first = choice.launched_by;
       life.last = fused ? end : life.first;
     }
     for (const int read : {layer.input, layer.residual}) {
@@ -146,6 +137,7 @@ void EmbeddingPass::bind() {
   for (int i = 0; i < static_cast<int>(model_.layers().size()); ++i) {
     const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(i)];
     const bool stem = model_.layers()[static_cast<std::size_t>(i)].shape.stem();
+    if (stem) add_stem(i);
     if (!stem && choice.launched_by == i) add_layer(i);
     if (!stem && model_.taps_hidden() &&
         model_.fused(model_.layers()[static_cast<std::size_t>(i)].output))
@@ -177,15 +169,7 @@ void EmbeddingPass::add_layer(int index) {
         block.bias[i] = weights.bias.as<float>();
         block.unscale[i] = weights.unscale;
       }
-      const int stem = stem_layer(model_);
-      if (model_.fused(input)) {
-        block.features = buffers_.features.as<__half>();
-        block.stem_weights = model_.weights(stem).weights.data();
-        block.stem_bias = model_.weights(stem).bias.as<float>();
-        block.stem_unscale = model_.weights(stem).unscale;
-      } else {
-        block.input = map(input);
-      }
+      block.input = map(input);
       block.items = items_;
       block.frequency = args.out_f;
       block.time = args.out_t;
@@ -283,6 +267,7 @@ void EmbeddingPass::add_heads() {
     args.statistics = pool.statistics;
     args.weight = head.weights.as<float>();
     args.bias = head.bias.as<float>();
+    args.slices = buffers_.slices.as<float>();
     args.embeddings = buffers_.embeddings();
     args.item_stride = std::int64_t{head.speakers} * head.dim;
     args.items = items_;
@@ -297,9 +282,7 @@ void EmbeddingPass::add_heads() {
 void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int count,
                             cudaStream_t stream) {
   bind();
-  const int index = stem_layer(model_);
-  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
-  const bool fused = stem_is_fused(model_);
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(stem_layer(model_))];
   check(cudaMemsetAsync(buffers_.range(), 0, static_cast<std::size_t>(items_) * 4, stream),
         "range words");
   FeaturesArgs features;
@@ -308,24 +291,28 @@ void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int cou
   features.items = count;
   features.time = layer.shape.time;
   features.remove_mean = model_.remove_mean();
-  features.means = buffers_.means.as<float>();
-  features.features = fused ? buffers_.features.as<__half>() : nullptr;
+  features.features = buffers_.features.as<__half>();
+  if (model_.split()) features.low_features = features.features + buffers_.plane_halves;
   features.range = buffers_.range();
   check(launch_features(features, stream), "features");
-  if (fused && !model_.taps_hidden()) return;
-  const LayerWeights& weights = fused ? model_.tap_weights(index) : model_.weights(index);
-  StemArgs stem;
-  stem.rows = rows;
-  stem.item_stride = item_stride;
-  stem.means = buffers_.means.as<float>();
-  stem.weights = weights.weights.as<float>();
+}
+
+void EmbeddingPass::add_stem(int index) {
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  const LayerWeights& weights = model_.weights(index);
+  StemMmaArgs stem;
+  stem.features = buffers_.features.as<__half>();
+  stem.low_features = stem.features + (model_.split() ? buffers_.plane_halves : 0);
+  stem.weights = weights.weights.data();
   stem.bias = weights.bias.as<float>();
+  stem.unscale = weights.unscale;
   stem.output = map(layer.output);
-  stem.items = count;
+  stem.items = items_;
   stem.time = layer.shape.time;
   stem.split = model_.split();
   stem.range = buffers_.range();
-  check(launch_stem(stem, stream), "stem");
+  launches_.push_back({layer.name, model_.choice().layers[static_cast<std::size_t>(index)].name,
+                       [stem](cudaStream_t stream) { return launch_stem_mma(stem, stream); }});
 }
 
 void EmbeddingPass::launch_all(cudaStream_t stream) {

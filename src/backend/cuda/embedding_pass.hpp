@@ -17,12 +17,13 @@ namespace diarist::backend::cuda {
 /// What a pass reads and writes outside the arena: fixed addresses, shared by all batch classes.
 struct PassBuffers {
   PassBuffers(const EmbeddingModel& model, int max_items);
-  DeviceMemory features;    // halves for a fused stem: [max_items][88][1024], border of zeros
-  DeviceMemory means;       // [max_items][80]
+  DeviceMemory features;    // planes of halves for the stem (stem_mma.hpp), then their low parts
   DeviceMemory masks;       // [max_items][speakers][mask frames]
   DeviceMemory statistics;  // [max_items][speakers][2 * rows]
+  DeviceMemory slices;      // of the head: [16][max_items * speakers][dim]
   /// [max_items][speakers][dim] embeddings, then a range word per item: one copy brings both down.
   DeviceMemory result;
+  std::size_t plane_halves = 0;   // of all planes, before the low parts
   std::size_t result_floats = 0;  // before the range words
   int mask_floats = 0;            // per item
 
@@ -64,6 +65,7 @@ class EmbeddingPass {
  private:
   void place();
   void bind();
+  void add_stem(int index);
   void add_layer(int index);
   void add_heads();
   void add_tap_layer(int index);

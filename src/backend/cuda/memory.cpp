@@ -89,14 +89,14 @@ double Events::milliseconds(std::size_t from, std::size_t to) const {
   return double{elapsed};
 }
 
-CudaQueue::CudaQueue(int device) : device_(device) {
+CudaQueue::CudaQueue(int device) : device_(device), owned_(true) {
   const DeviceGuard guard(device);
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
 }
 
 CudaQueue::~CudaQueue() {
   cudaStreamSynchronize(stream_);
-  cudaStreamDestroy(stream_);
+  if (owned_) cudaStreamDestroy(stream_);
 }
 
 void CudaQueue::upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) {

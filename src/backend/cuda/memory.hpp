@@ -50,15 +50,21 @@ class DeviceMemory {
 template <typename T>
 DeviceMemory to_device(int device, std::span<const T> values, const char* what);
 
+/// Device memory of its own, or the caller's, which must outlive it.
 class CudaBuffer final : public Buffer {
  public:
-  CudaBuffer(int device, std::size_t bytes) : memory_(device, bytes, "buffer") {}
-  std::size_t bytes() const noexcept override { return memory_.bytes(); }
+  CudaBuffer(int device, std::size_t bytes)
+      : memory_(device, bytes, "buffer"), data_(memory_.as<std::byte>()), bytes_(bytes) {}
+  CudaBuffer(void* data, std::size_t bytes) : data_(static_cast<std::byte*>(data)), bytes_(bytes) {}
+  std::size_t bytes() const noexcept override { return bytes_; }
   void* host() noexcept override { return nullptr; }
-  std::byte* data() const noexcept { return memory_.as<std::byte>(); }
+  void* address() noexcept override { return data_; }
+  std::byte* data() const noexcept { return data_; }
 
  private:
   DeviceMemory memory_;
+  std::byte* data_;
+  std::size_t bytes_;
 };
 
 /// Marks of time on a stream.
@@ -76,10 +82,11 @@ class Events {
   std::vector<cudaEvent_t> events_;
 };
 
-/// One non-blocking stream.
+/// A non-blocking stream of its own, or the caller's, which must outlive it.
 class CudaQueue final : public Queue {
  public:
   explicit CudaQueue(int device);
+  CudaQueue(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
   ~CudaQueue() override;
   void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) override;
   void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
@@ -91,6 +98,7 @@ class CudaQueue final : public Queue {
  private:
   int device_;
   cudaStream_t stream_ = nullptr;
+  bool owned_ = false;
   DeviceMemory moved_;  // where overlapping moves rest; grows
 };
 

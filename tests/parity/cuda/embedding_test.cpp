@@ -181,6 +181,18 @@ TEST_P(CudaEmbedding, WrongBuffersAreNamed) {
   }
 }
 
+// One batch without a recording, for profilers.
+TEST_P(CudaEmbedding, OneBatch) {
+  DIARIST_NEED_GPU();
+  Wish wish = GetParam();
+  wish.record = false;
+  Forced gpu(wish);
+  GraphCase test = embedding_case(1, {"embeddings"});
+  for (int i = 1; i < 128; ++i) test.items.push_back(test.items[0]);
+  const Outputs all = run_graph(gpu, test);
+  EXPECT_EQ(all.front(), all.back());
+}
+
 // Sustained rate over about two seconds; printed, not judged: the card's clock is its own.
 TEST_P(CudaEmbedding, Rate) {
   DIARIST_NEED_GPU();

@@ -7,165 +7,164 @@
 namespace diarist::backend::cuda {
 namespace {
 
-constexpr int kBands = 80;
-constexpr int kStemChannels = 32;
-constexpr float kHalfLimit = 65504.0F;
+// One CTA per (item, frequency, group of channels): the group's columns are read once, in 16-byte
+// pieces, into 64,000 bytes of shared memory: 256 channels in halves, 128 with their low parts. A
+// thread makes two channels (one in split mode) for all masks.
+constexpr int kPoolTime = 125, kPoolSpeakers = 3, kPoolThreads = 128;
+constexpr int kPoolRow = 256;  // halves of a time step
 
-// One CTA per item: eight groups of time steps, each summed in order, then added in order.
-__global__ void band_means(const float* rows, std::int64_t item_stride, int time, float* means) {
-  constexpr int kGroups = 8;
-  __shared__ float partial[kGroups][kBands];
-  const int band = threadIdx.x % kBands, group = threadIdx.x / kBands;
-  const float* item = rows + blockIdx.x * item_stride;
-  const int span = (time + kGroups - 1) / kGroups;
-  float sum = 0;
-  for (int t = group * span; t < min((group + 1) * span, time); ++t) sum += item[t * kBands + band];
-  partial[group][band] = sum;
-  __syncthreads();
-  if (group > 0) return;
-  for (int g = 1; g < kGroups; ++g) sum += partial[g][band];
-  means[blockIdx.x * kBands + band] = sum / static_cast<float>(time);
-}
-
-// A CTA makes all 80 frequencies of kSteps time steps; a thread makes 32 channels of some pixels.
-constexpr int kStemSteps = 16, kStemThreads = 256;
-
-__global__ void __launch_bounds__(kStemThreads) stem(StemArgs args) {
-  __shared__ float features[kBands + 2][kStemSteps + 3];
-  __shared__ float weights[9][kStemChannels];
-  __shared__ float bias[kStemChannels];
-  const int item = static_cast<int>(blockIdx.y), t0 = static_cast<int>(blockIdx.x) * kStemSteps;
-  const float* rows = args.rows + item * args.item_stride;
-  const float* means = args.means + item * kBands;
-  for (int i = threadIdx.x; i < (kBands + 2) * (kStemSteps + 2); i += kStemThreads) {
-    const int band = i % (kBands + 2) - 1, step = i / (kBands + 2), t = t0 + step - 1;
-    const bool inside = band >= 0 && band < kBands && t >= 0 && t < args.time;
-    features[band + 1][step] = inside ? rows[t * kBands + band] - means[band] : 0.0F;
-  }
-  for (int i = threadIdx.x; i < 9 * kStemChannels; i += kStemThreads)
-    weights[i / kStemChannels][i % kStemChannels] = args.weights[i];
-  if (threadIdx.x < kStemChannels) bias[threadIdx.x] = args.bias[threadIdx.x];
-  __syncthreads();
-  // Four threads share a pixel, eight channels each: 16 bytes of output per thread.
-  bool overflow = false;
-  const int parts = args.split ? 2 : 1;
-  for (int i = threadIdx.x; i < kBands * kStemSteps * 4; i += kStemThreads) {
-    const int group = i & 3, step = (i >> 2) % kStemSteps, band = (i >> 2) / kStemSteps;
-    if (t0 + step >= args.time) continue;
-    float sum[8];
-    for (int c = 0; c < 8; ++c) sum[c] = bias[group * 8 + c];
-    for (int tap = 0; tap < 9; ++tap) {
-      const float x = features[band + tap / 3][step + tap % 3];
-      for (int c = 0; c < 8; ++c) sum[c] = fmaf(x, weights[tap][group * 8 + c], sum[c]);
-    }
-    __half2 high[4], low[4];
-    for (int c = 0; c < 4; ++c) {
-      float x = fmaxf(sum[2 * c], 0.0F), y = fmaxf(sum[2 * c + 1], 0.0F);
-      overflow = overflow || !(x <= kHalfLimit) || !(y <= kHalfLimit);
-      x = fminf(x, kHalfLimit);
-      y = fminf(y, kHalfLimit);
-      high[c] = __floats2half2_rn(x, y);
-      const float2 rounded = __half22float2(high[c]);
-      low[c] = __floats2half2_rn(x - rounded.x, y - rounded.y);
-    }
-    __half* pixel =
-        args.output + ((static_cast<std::size_t>(item) * kBands + band) * args.time + t0 + step) *
-                          kStemChannels * parts;
-    *reinterpret_cast<uint4*>(pixel + group * 8) = *reinterpret_cast<uint4*>(high);
-    if (args.split)
-      *reinterpret_cast<uint4*>(pixel + kStemChannels + group * 8) = *reinterpret_cast<uint4*>(low);
-  }
-  if (overflow && args.range != nullptr) args.range[item] = 1;
-}
-
-// One CTA per (item, frequency), one thread per channel. The column of one thread is read once into
-// registers; the masks lie in shared memory.
-constexpr int kPoolTime = 125, kPoolSpeakers = 4;
-
-__global__ void __launch_bounds__(256) masked_pool(PoolArgs args) {
-  __shared__ float weights[kPoolSpeakers][kPoolTime];
-  __shared__ float totals[kPoolSpeakers][2];  // sum of weights + 1e-8, sum of squares
-  const int item = static_cast<int>(blockIdx.y), f = static_cast<int>(blockIdx.x);
-  const float* masks = args.masks + item * args.mask_stride;
-  for (int i = threadIdx.x; i < args.speakers * args.time; i += blockDim.x) {
-    const int speaker = i / args.time, t = i % args.time;
-    weights[speaker][t] = masks[speaker * args.mask_frames + t * args.mask_frames / args.time];
-  }
-  __syncthreads();
-  if (threadIdx.x < args.speakers) {
-    float sum = 0, squares = 0;
-    for (int t = 0; t < args.time; ++t) {
-      const float w = weights[threadIdx.x][t];
-      sum += w;
-      squares += w * w;
-    }
-    totals[threadIdx.x][0] = sum + 1e-8F;
-    totals[threadIdx.x][1] = squares;
-  }
-  __syncthreads();
-  const int channel = threadIdx.x, parts = args.split ? 2 : 1;
+template <bool kSplit>
+__global__ void __launch_bounds__(kPoolThreads) masked_pool(PoolArgs args) {
+  extern __shared__ __align__(16) __half tile[];  // [time][256]; split: [time][2][128]
+  __shared__ float weights[kPoolTime][kPoolSpeakers];
+  __shared__ float2 totals[kPoolSpeakers];  // sum + 1e-8, and sum of squares
+  const int item = static_cast<int>(blockIdx.z), f = static_cast<int>(blockIdx.x);
+  const int channel0 = static_cast<int>(blockIdx.y) * (kSplit ? kPoolRow / 2 : kPoolRow);
+  const int parts = kSplit ? 2 : 1;
   const __half* column =
       args.map +
-      (static_cast<std::size_t>(item) * args.frequency + f) * args.time * args.channels * parts +
-      channel;
-  float x[kPoolTime];
+      (static_cast<std::size_t>(item) * args.frequency + f) * kPoolTime * args.channels * parts +
+      channel0;
+  constexpr int kPieces = kPoolRow / 8;  // per time step
+#pragma unroll 8
+  for (int i = threadIdx.x; i < kPoolTime * kPieces; i += kPoolThreads) {
+    const int t = i / kPieces, piece = i % kPieces;
+    const bool low = kSplit && piece >= kPieces / 2;
+    const __half* source = column + static_cast<std::size_t>(t) * args.channels * parts +
+                           (low ? args.channels + (piece - kPieces / 2) * 8 : piece * 8);
+    reinterpret_cast<uint4*>(tile)[i] = *reinterpret_cast<const uint4*>(source);
+  }
+  const float* masks = args.masks + item * args.mask_stride;
+  for (int t = threadIdx.x; t < kPoolTime; t += kPoolThreads) {
+    const int frame = t * args.mask_frames / kPoolTime;
 #pragma unroll
+    for (int s = 0; s < kPoolSpeakers; ++s)
+      weights[t][s] = s < args.speakers ? masks[s * args.mask_frames + frame] : 0.0F;
+  }
+  __syncthreads();
+  if (threadIdx.x < kPoolSpeakers) {
+    float sum = 0, squares = 0;
+    for (int t = 0; t < kPoolTime; ++t) {
+      const float w = weights[t][threadIdx.x];
+      sum += w;
+      squares = fmaf(w, w, squares);
+    }
+    totals[threadIdx.x] = make_float2(sum + 1e-8F, squares);
+  }
+  const auto read = [&](int t) {
+    if (kSplit)
+      return make_float2(__half2float(tile[t * kPoolRow + threadIdx.x]) +
+                             __half2float(tile[t * kPoolRow + kPoolRow / 2 + threadIdx.x]),
+                         0.0F);
+    return __half22float2(*reinterpret_cast<const __half2*>(tile + t * kPoolRow + 2 * threadIdx.x));
+  };
+  float2 mean[kPoolSpeakers] = {}, variance[kPoolSpeakers] = {};
+#pragma unroll 5
   for (int t = 0; t < kPoolTime; ++t) {
-    x[t] = __half2float(column[static_cast<std::size_t>(t) * args.channels * parts]);
-    if (args.split)
-      x[t] +=
-          __half2float(column[static_cast<std::size_t>(t) * args.channels * parts + args.channels]);
+    const float2 x = read(t);
+    const float* const w = weights[t];
+#pragma unroll
+    for (int s = 0; s < kPoolSpeakers; ++s) {
+      mean[s].x = fmaf(w[s], x.x, mean[s].x);
+      if (!kSplit) mean[s].y = fmaf(w[s], x.y, mean[s].y);
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int s = 0; s < kPoolSpeakers; ++s) {
+    mean[s].x /= totals[s].x;
+    mean[s].y /= totals[s].x;
+  }
+#pragma unroll 5
+  for (int t = 0; t < kPoolTime; ++t) {
+    const float2 x = read(t);
+    const float* const w = weights[t];
+#pragma unroll
+    for (int s = 0; s < kPoolSpeakers; ++s) {
+      const float2 d = make_float2(x.x - mean[s].x, x.y - mean[s].y);
+      variance[s].x = fmaf(w[s] * d.x, d.x, variance[s].x);
+      if (!kSplit) variance[s].y = fmaf(w[s] * d.y, d.y, variance[s].y);
+    }
   }
   const int rows = args.channels * args.frequency;
-  for (int speaker = 0; speaker < args.speakers; ++speaker) {
-    const float v1 = totals[speaker][0], v2 = totals[speaker][1];
-    float mean = 0;
 #pragma unroll
-    for (int t = 0; t < kPoolTime; ++t) mean = fmaf(weights[speaker][t], x[t], mean);
-    mean /= v1;
-    float variance = 0;
-#pragma unroll
-    for (int t = 0; t < kPoolTime; ++t) {
-      const float difference = x[t] - mean;
-      variance = fmaf(weights[speaker][t] * difference, difference, variance);
-    }
-    variance /= v1 - v2 / v1 + 1e-8F;
-    float* out = args.statistics +
-                 (static_cast<std::size_t>(item) * args.speakers + speaker) * 2 * rows +
-                 channel * args.frequency + f;
-    out[0] = mean;
-    out[rows] = sqrtf(variance);
+  for (int s = 0; s < kPoolSpeakers; ++s) {
+    if (s >= args.speakers) break;
+    const float divisor = totals[s].x - totals[s].y / totals[s].x + 1e-8F;
+    float* out = args.statistics + (static_cast<std::size_t>(item) * args.speakers + s) * 2 * rows;
+    const int channel = channel0 + static_cast<int>(threadIdx.x) * (kSplit ? 1 : 2);
+    out[channel * args.frequency + f] = mean[s].x;
+    out[rows + channel * args.frequency + f] = sqrtf(variance[s].x / divisor);
+    if (kSplit) continue;
+    out[(channel + 1) * args.frequency + f] = mean[s].y;
+    out[rows + (channel + 1) * args.frequency + f] = sqrtf(variance[s].y / divisor);
   }
 }
 
-// A warp makes one output of four rows: lanes stride over the inputs, then a fixed tree adds them.
-__global__ void __launch_bounds__(256) head(HeadArgs args) {
-  constexpr int kRows = 4;
-  const int warp = static_cast<int>(threadIdx.x >> 5), lane = static_cast<int>(threadIdx.x & 31);
-  const int output = static_cast<int>(blockIdx.x) * 8 + warp;
-  const int row0 = static_cast<int>(blockIdx.y) * kRows, rows = args.items * args.speakers;
-  if (output >= args.outputs) return;
-  const float* weight = args.weight + static_cast<std::size_t>(output) * args.inputs;
-  float sum[kRows] = {};
-  for (int i = lane * 4; i < args.inputs; i += 128) {
-    const float4 w = *reinterpret_cast<const float4*>(weight + i);
+// The head is a product of [rows, inputs] and [outputs, inputs] transposed. A CTA makes 32 rows x
+// 64 outputs over one slice of the inputs; head_sum adds the slices in order. Nothing depends on
+// the number of rows.
+constexpr int kHeadRows = 32, kHeadOutputs = 64, kHeadStep = 32;
+
+__global__ void __launch_bounds__(256) head_slices(HeadArgs args) {
+  __shared__ float x[kHeadStep][kHeadRows + 4], w[kHeadStep][kHeadOutputs + 4];
+  const int rows = args.items * args.speakers, length = args.inputs / kHeadSlices;
+  const int row0 = static_cast<int>(blockIdx.x) * kHeadRows;
+  const int output0 = static_cast<int>(blockIdx.y) * kHeadOutputs;
+  const int start = static_cast<int>(blockIdx.z) * length;
+  const int group = static_cast<int>(threadIdx.x) % 16, pair = static_cast<int>(threadIdx.x) / 16;
+  float sum[2][4] = {};
+  for (int k0 = start; k0 < start + length; k0 += kHeadStep) {
+    __syncthreads();
+    {  // 32 columns of a row are one warp's load
+      const int k = static_cast<int>(threadIdx.x & 31), first = static_cast<int>(threadIdx.x >> 5);
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      if (row0 + r >= rows) break;
-      const float4 x = *reinterpret_cast<const float4*>(
-          args.statistics + static_cast<std::size_t>(row0 + r) * args.inputs + i);
-      sum[r] = fmaf(w.x, x.x, fmaf(w.y, x.y, fmaf(w.z, x.z, fmaf(w.w, x.w, sum[r]))));
+      for (int r = first; r < kHeadRows; r += 8)
+        x[k][r] = row0 + r < rows ? args.statistics[static_cast<std::size_t>(row0 + r) *
+                                                        static_cast<std::size_t>(args.inputs) +
+                                                    k0 + k]
+                                  : 0.0F;
+#pragma unroll
+      for (int o = first; o < kHeadOutputs; o += 8)
+        w[k][o] = args.weight[static_cast<std::size_t>(output0 + o) *
+                                  static_cast<std::size_t>(args.inputs) +
+                              k0 + k];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kHeadStep; ++k) {
+      const float4 b = *reinterpret_cast<const float4*>(&w[k][group * 4]);
+      const float2 a = *reinterpret_cast<const float2*>(&x[k][pair * 2]);
+      const float as[2] = {a.x, a.y}, bs[4] = {b.x, b.y, b.z, b.w};
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sum[i][j] = fmaf(as[i], bs[j], sum[i][j]);
     }
   }
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    for (int offset = 16; offset > 0; offset >>= 1)
-      sum[r] += __shfl_xor_sync(0xffffffffU, sum[r], offset);
-    const int row = row0 + r;
-    if (lane == 0 && row < rows)
-      args.embeddings[row / args.speakers * args.item_stride + row % args.speakers * args.outputs +
-                      output] = sum[r] + args.bias[output];
+  for (int i = 0; i < 2; ++i) {
+    const int row = row0 + pair * 2 + i;
+    if (row >= rows) continue;
+    float* out = args.slices + (static_cast<std::size_t>(blockIdx.z) * rows + row) * args.outputs +
+                 output0 + group * 4;
+    *reinterpret_cast<float4*>(out) = make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
   }
+}
+
+__global__ void head_sum(HeadArgs args) {
+  const int rows = args.items * args.speakers;
+  const int row = static_cast<int>(blockIdx.x), output = static_cast<int>(threadIdx.x);
+  float part[kHeadSlices];
+#pragma unroll
+  for (int slice = 0; slice < kHeadSlices; ++slice)
+    part[slice] =
+        args.slices[(static_cast<std::size_t>(slice) * rows + row) * args.outputs + output];
+  float sum = args.bias[output];
+#pragma unroll
+  for (int slice = 0; slice < kHeadSlices; ++slice) sum += part[slice];
+  args.embeddings[row / args.speakers * args.item_stride + row % args.speakers * args.outputs +
+                  output] = sum;
 }
 
 __global__ void map_tap(TapArgs args) {
@@ -184,33 +183,38 @@ __global__ void map_tap(TapArgs args) {
 
 }  // namespace
 
-cudaError_t launch_band_means(const float* rows, std::int64_t item_stride, int items, int time,
-                              float* means, cudaStream_t stream) {
-  band_means<<<static_cast<unsigned>(items), 8 * kBands, 0, stream>>>(rows, item_stride, time,
-                                                                      means);
-  return cudaGetLastError();
-}
-
-cudaError_t launch_stem(const StemArgs& args, cudaStream_t stream) {
-  const dim3 grid(static_cast<unsigned>((args.time + kStemSteps - 1) / kStemSteps),
-                  static_cast<unsigned>(args.items));
-  stem<<<grid, kStemThreads, 0, stream>>>(args);
-  return cudaGetLastError();
+cudaError_t prepare_embed_ends() {
+  constexpr int kBytes = kPoolTime * kPoolRow * 2;
+  const cudaError_t error =
+      cudaFuncSetAttribute(masked_pool<false>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (error != cudaSuccess) return error;
+  return cudaFuncSetAttribute(masked_pool<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              kBytes);
 }
 
 cudaError_t launch_masked_pool(const PoolArgs& args, cudaStream_t stream) {
-  if (args.channels != 256 || args.time != kPoolTime || args.speakers > kPoolSpeakers)
+  if (args.channels % kPoolRow != 0 || args.time != kPoolTime || args.speakers > kPoolSpeakers)
     return cudaErrorNotSupported;
-  const dim3 grid(static_cast<unsigned>(args.frequency), static_cast<unsigned>(args.items));
-  masked_pool<<<grid, 256, 0, stream>>>(args);
+  const int groups = args.channels / (args.split ? kPoolRow / 2 : kPoolRow);
+  const dim3 grid(static_cast<unsigned>(args.frequency), static_cast<unsigned>(groups),
+                  static_cast<unsigned>(args.items));
+  constexpr int kBytes = kPoolTime * kPoolRow * 2;
+  if (args.split)
+    masked_pool<true><<<grid, kPoolThreads, kBytes, stream>>>(args);
+  else
+    masked_pool<false><<<grid, kPoolThreads, kBytes, stream>>>(args);
   return cudaGetLastError();
 }
 
 cudaError_t launch_head(const HeadArgs& args, cudaStream_t stream) {
-  if (args.inputs % 4 != 0) return cudaErrorNotSupported;
-  const dim3 grid(static_cast<unsigned>((args.outputs + 7) / 8),
-                  static_cast<unsigned>((args.items * args.speakers + 3) / 4));
-  head<<<grid, 256, 0, stream>>>(args);
+  if (args.inputs % (kHeadSlices * kHeadStep) != 0 || args.outputs % kHeadOutputs != 0 ||
+      args.outputs > 1024)
+    return cudaErrorNotSupported;
+  const int rows = args.items * args.speakers;
+  const dim3 grid(static_cast<unsigned>((rows + kHeadRows - 1) / kHeadRows),
+                  static_cast<unsigned>(args.outputs / kHeadOutputs), kHeadSlices);
+  head_slices<<<grid, 256, 0, stream>>>(args);
+  head_sum<<<static_cast<unsigned>(rows), static_cast<unsigned>(args.outputs), 0, stream>>>(args);
   return cudaGetLastError();
 }
 

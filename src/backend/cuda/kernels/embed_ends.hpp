@@ -1,6 +1,6 @@
 #pragma once
-// The two ends of the speaker embedding: features to the first map, last map to embeddings; and the
-// tap that hands a map out as f32.
+// The end of the speaker embedding: last map to embeddings; and the tap that hands a map out as
+// f32.
 
 #include <cuda_runtime_api.h>
 
@@ -10,25 +10,8 @@ struct __half;
 
 namespace diarist::backend::cuda {
 
-/// Mean over time of every band. rows: item i starts at rows + i*item_stride, [time][80].
-/// means: [items][80]. Fixed order of sums.
-cudaError_t launch_band_means(const float* rows, std::int64_t item_stride, int items, int time,
-                              float* means, cudaStream_t stream);
-
-/// Arguments of the stem: 3x3 convolution of one channel, padded by 1, mean removed, bias, ReLU.
-struct StemArgs {
-  const float* rows = nullptr;
-  std::int64_t item_stride = 0;
-  const float* means = nullptr;
-  const float* weights = nullptr;  // [9][32], tap = frequency tap * 3 + time tap
-  const float* bias = nullptr;     // [32]
-  __half* output = nullptr;        // [items][80][time][32] (split: [2][32] per pixel)
-  int items = 0;
-  int time = 0;
-  bool split = false;
-  std::uint32_t* range = nullptr;
-};
-cudaError_t launch_stem(const StemArgs& args, cudaStream_t stream);
+/// Once per device, before the first launch.
+cudaError_t prepare_embed_ends();
 
 /// Masked mean and deviation of every (channel, frequency) row, for all masks of an item in one
 /// reading of the map; models.md (c).
@@ -43,12 +26,16 @@ struct PoolArgs {
 };
 cudaError_t launch_masked_pool(const PoolArgs& args, cudaStream_t stream);
 
+/// Slices of the inputs that the head sums by themselves.
+inline constexpr int kHeadSlices = 16;
+
 /// embedding[d] = bias[d] + sum over statistics, in a fixed order, for items * speakers rows of
 /// statistics; weight: [outputs][inputs]. Items start item_stride elements apart.
 struct HeadArgs {
   const float* statistics = nullptr;
   const float* weight = nullptr;
   const float* bias = nullptr;
+  float* slices = nullptr;  // workspace: [kHeadSlices][items * speakers][outputs]
   float* embeddings = nullptr;
   std::int64_t item_stride = 0;
   int items = 0, speakers = 0;

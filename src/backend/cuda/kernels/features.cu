@@ -6,7 +6,7 @@
 #include <cuda_fp16.h>
 
 #include "backend/cuda/kernels/features.hpp"
-#include "backend/cuda/kernels/hopper/block_walk.hpp"
+#include "backend/cuda/kernels/stem_mma.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -29,11 +29,9 @@ __global__ void __launch_bounds__(kWarps * 32) prepare_features(FeaturesArgs arg
   const float mean = args.remove_mean ? sum / static_cast<float>(args.time) : 0.0F;
   if (args.means != nullptr && lane == 0) args.means[item * kBands + band] = mean;
   if (args.features == nullptr) return;
-  __half* row =
-      args.features +
-      (static_cast<std::size_t>(item) * hopper::kFeatureRows + band + hopper::kFeatureRow0) *
-          hopper::kFeatureColumns +
-      hopper::kFeatureColumn0;
+  const std::size_t at =
+      (static_cast<std::size_t>(item) * kFeatureRows + band + kFeatureRow0) * kFeatureColumns +
+      kFeatureColumn0;
   bool overflow = false;
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) {
@@ -41,7 +39,10 @@ __global__ void __launch_bounds__(kWarps * 32) prepare_features(FeaturesArgs arg
     if (t >= args.time) continue;
     const float value = x[i] - mean;
     overflow = overflow || !(fabsf(value) <= 65504.0F);
-    row[t] = __float2half_rn(value);
+    const __half high = __float2half_rn(value);
+    args.features[at + t] = high;
+    if (args.low_features != nullptr)
+      args.low_features[at + t] = __float2half_rn(value - __half2float(high));
   }
   if (overflow && args.range != nullptr) args.range[item] = 1;
 }

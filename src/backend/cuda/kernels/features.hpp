@@ -14,8 +14,9 @@ struct FeaturesArgs {
   std::int64_t item_stride = 0;  // elements
   int items = 0, time = 0;
   bool remove_mean = true;
-  float* means = nullptr;      // [items][80]; null: not wanted. Zeros when the mean stays
-  __half* features = nullptr;  // [items][88][1024] as hopper/block_walk.hpp says; null: not wanted
+  float* means = nullptr;          // [items][80]; null: not wanted. Zeros when the mean stays
+  __half* features = nullptr;      // planes as stem_mma.hpp says; null: not wanted
+  __half* low_features = nullptr;  // what the halves leave over; null: not wanted
   std::uint32_t* range = nullptr;  // one word per item: set when a feature leaves the half range
 };
 

@@ -4,10 +4,10 @@
 // down the frequencies as conv_walk does. In step i the pair starts conv1 on input row y = first +
 // i and conv2 on hidden row y - 2, writes hidden row y - 1 while conv2 still runs, and finishes
 // output row y - 3 with input row y - 3, still in the ring of five, as residual. Hidden pixels
-// outside the image are zero: they are padding, not conv1 of padding. With a stem nothing is
-// loaded: each warp makes 16 pixels of the next input row with m16n8k16 (nine taps padded to 16)
-// between starting the step's products and waiting for them. Two pairs per CTA fill each other's
-// gaps.
+// outside the image are zero: they are padding, not conv1 of padding. Two pairs per CTA fill each
+// other's gaps. The stem stays outside: made here, row by row with mma.sync while the products run,
+// it cost more than its own kernel and the reading of its map together (1.07 ms against 0.95 at
+// batch 128).
 
 #include "backend/cuda/kernels/hopper/block_walk.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
@@ -45,74 +45,10 @@ __device__ __forceinline__ Place place_of(const BlockPlan& plan, int walk) {
   return place;
 }
 
-__device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4], uint2 b) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
-}
-
-// Row `y` of the strip's input: 130 pixels as nine tiles of 16 (the last overlaps) over eight
-// warps.
-__device__ __forceinline__ void make_stem_row(const BlockPlan& plan, const Place& place, int y,
-                                              std::uint32_t target, const float* bias,
-                                              const uint2* weights, std::uint32_t& peak) {
-  const int thread = threadIdx.x & 255, lane = thread & 31, warp = thread >> 5;
-  const int quad = lane & 3, pixel_row = lane >> 2;
-  const bool row_inside = y >= 0 && y < plan.args.frequency;
-  // Tap (f, t) of pixel i lies at corner[f * columns + i + t].
-  const __half* corner = plan.args.features +
-                         static_cast<std::size_t>(place.item) * kFeatureRows * kFeatureColumns +
-                         ((row_inside ? y : 0) + kFeatureRow0 - 1) * kFeatureColumns + place.time -
-                         2 + kFeatureColumn0 - 1;
-  const int tap0 = 2 * quad / 3 * kFeatureColumns + 2 * quad % 3;
-  const int tap1 = (2 * quad + 1) / 3 * kFeatureColumns + (2 * quad + 1) % 3;
-  const int tap8 = 2 * kFeatureColumns + 2;
-  for (int tile = warp; tile < 9; tile += 8) {
-    const int pixel = tile < 8 ? 16 * tile : kInput - 16;
-    const __half* f = corner + pixel + pixel_row;
-    const __half2 pairs[4] = {__halves2half2(__ldg(f + tap0), __ldg(f + tap1)),
-                              __halves2half2(__ldg(f + 8 + tap0), __ldg(f + 8 + tap1)),
-                              __halves2half2(__ldg(f + tap8), __half()),
-                              __halves2half2(__ldg(f + 8 + tap8), __half())};
-    std::uint32_t a[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) a[i] = *reinterpret_cast<const std::uint32_t*>(&pairs[i]);
-    const int time = place.time - 2 + pixel + pixel_row;
-    const bool inside0 = row_inside && time >= 0 && time < plan.args.time;
-    const bool inside1 = row_inside && time + 8 >= 0 && time + 8 < plan.args.time;
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      float d[2][4];
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const float2 b = *reinterpret_cast<const float2*>(bias + 8 * (2 * j + e) + 2 * quad);
-        d[e][0] = d[e][2] = b.x;
-        d[e][1] = d[e][3] = b.y;
-        multiply_add(d[e], a, weights[(2 * j + e) * 32 + lane]);
-      }
-      const float u = plan.args.stem_unscale;
-      std::uint32_t v[4] = {
-          pack_relu(d[0][0] * u, d[0][1] * u), pack_relu(d[0][2] * u, d[0][3] * u),
-          pack_relu(d[1][0] * u, d[1][1] * u), pack_relu(d[1][2] * u, d[1][3] * u)};
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (!(i & 1 ? inside1 : inside0)) v[i] = 0;
-        keep_peak(peak, v[i]);
-      }
-      store_matrices(target + swizzled<kRow>(pixel + (lane & 15), 2 * j + (lane >> 4)), v);
-    }
-  }
-}
-
-template <bool kStem>
 __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant__ BlockPlan plan) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ std::uint8_t raw[];
-  __shared__ __align__(
-      8) float biases[3 * kChannels];  // conv1, conv2, stem; scaled like the weights
-  __shared__ uint2 stem_weights[128];
+  __shared__ __align__(8) float biases[2 * kChannels];  // scaled like the weights
   const std::uint32_t base = (shared_address(raw) + 1023) & ~1023U;
   std::uint8_t* const bytes = raw + (base - shared_address(raw));
   const int pair = __shfl_sync(0xFFFFFFFFU, static_cast<int>(threadIdx.x >> 8), 0);
@@ -128,12 +64,7 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
   if (threadIdx.x < kChannels) {
     biases[threadIdx.x] = plan.args.bias[0][threadIdx.x] / plan.args.unscale[0];
     biases[kChannels + threadIdx.x] = plan.args.bias[1][threadIdx.x] / plan.args.unscale[1];
-    if (kStem)
-      biases[2 * kChannels + threadIdx.x] =
-          plan.args.stem_bias[threadIdx.x] / plan.args.stem_unscale;
   }
-  if (kStem && threadIdx.x < 128)
-    stem_weights[threadIdx.x] = static_cast<const uint2*>(plan.args.stem_weights)[threadIdx.x];
   const std::uint32_t inputs = base + kPairsAt + pair * kPairBytes;
   const std::uint32_t hiddens = inputs + kRing * kInputSpace, outputs = hiddens + 2 * kInputSpace;
   const std::uint32_t barriers = base + kBarriersAt + pair * kRing * 8;
@@ -159,17 +90,8 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
       load_walk += stride;
     }
   };
-  std::uint32_t next_peak = 0;  // of stem rows made for the walk that follows
-  if (kStem) {
-    if (first < walks) {
-      const Place place = place_of(plan, first);
-      make_stem_row(plan, place, place.first, inputs, biases + 64, stem_weights, next_peak);
-      fence_async();
-      named_barrier(1 + pair, 256);
-    }
-  } else if (thread == 0) {
+  if (thread == 0)
     for (int i = 0; i < kRing; ++i) load();
-  }
   float sum1[48], sum2[48];
   const float* const bias1 = biases + 2 * (lane & 3);
   const float* const bias2 = bias1 + kChannels;
@@ -177,8 +99,7 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
   std::uint32_t parity = 0;
   for (int walk = first; walk < walks; walk += stride) {
     const Place place = place_of(plan, walk);
-    std::uint32_t peak = next_peak;
-    next_peak = 0;
+    std::uint32_t peak = 0;
 #pragma unroll
     for (int j = 0; j < 48; ++j) {
       sum1[j] = bias1[((j % 16) / 4) * 8 + (j & 1)];
@@ -189,7 +110,7 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
 #pragma unroll
       for (int phase = 0; phase < 3; ++phase, ++done) {
         const int step = step3 + phase, y = place.first + step;
-        if (!kStem) barrier_wait(barriers + slot * 8, parity);
+        barrier_wait(barriers + slot * 8, parity);
         const std::uint32_t input = inputs + slot * kInputSpace + group * 64 * kRow;
         // Hidden row y - 2 lies in the buffer of its parity.
         const std::uint32_t hidden = hiddens + (step & 1) * kInputSpace + group * 64 * kRow;
@@ -211,15 +132,6 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
                 operand<kRow>(base + kWeightBytes + tap * kStored * kRow +
                               (2 * ((phase + 1) % 3) + 1) % 3 * kChannels * kRow + k * 32));
         products_commit();
-        if (kStem) {
-          const std::uint32_t next = inputs + (slot + 1 == kRing ? 0 : slot + 1) * kInputSpace;
-          if (step + 1 < plan.steps) {
-            make_stem_row(plan, place, y + 1, next, biases + 64, stem_weights, peak);
-          } else if (walk + stride < walks) {
-            const Place after = place_of(plan, walk + stride);
-            make_stem_row(plan, after, after.first, next, biases + 64, stem_weights, next_peak);
-          }
-        }
         products_wait<1>();
         {  // hidden row y - 1
           const int row = y - 1, pixel = 64 * group + 16 * warp + (lane >> 2);
@@ -302,7 +214,7 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
               store_box(&plan.output, target, 0, place.time, row, place.item);
               commit_stores();
             }
-            if (!kStem && loaded <= done - 3 + kRing) load();  // the residual's slot is free now
+            if (loaded <= done - 3 + kRing) load();  // the residual's slot is free now
           }
         }
         if (++slot == kRing) {
@@ -317,12 +229,6 @@ __global__ void __launch_bounds__(kThreads, 1) block_walk(const __grid_constant_
 #endif
 }
 
-template <bool kStem>
-cudaError_t prepare() {
-  return cudaFuncSetAttribute(block_walk<kStem>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              kShared);
-}
-
 }  // namespace
 
 cudaError_t plan_block_walk(BlockPlan* plan, const BlockArgs& args, int multiprocessors) {
@@ -332,12 +238,8 @@ cudaError_t plan_block_walk(BlockPlan* plan, const BlockArgs& args, int multipro
   out.data = args.output;
   // The store's box has the strip's 126 pixels; the two beyond them belong to the next strip.
   cudaError_t error = make_tensor_map(&plan->output, out, {kChannels, kStrip});
-  if (error == cudaSuccess && args.features == nullptr)
-    error = make_tensor_map(&plan->input, in, {kChannels, kInput});
+  if (error == cudaSuccess) error = make_tensor_map(&plan->input, in, {kChannels, kInput});
   if (error != cudaSuccess) return error;
-  if (args.features != nullptr && (args.frequency + kFeatureRow0 + 1 > kFeatureRows ||
-                                   args.time + kFeatureColumn0 + 1 > kFeatureColumns))
-    return cudaErrorNotSupported;
   plan->args = args;
   plan->strips = (args.time + kStrip - 1) / kStrip;
   plan->rows =
@@ -351,17 +253,12 @@ cudaError_t plan_block_walk(BlockPlan* plan, const BlockArgs& args, int multipro
 }
 
 cudaError_t launch_block_walk(const BlockPlan& plan, cudaStream_t stream) {
-  const auto grid = static_cast<unsigned>(plan.grid);
-  if (plan.args.features != nullptr)
-    block_walk<true><<<grid, kThreads, kShared, stream>>>(plan);
-  else
-    block_walk<false><<<grid, kThreads, kShared, stream>>>(plan);
+  block_walk<<<static_cast<unsigned>(plan.grid), kThreads, kShared, stream>>>(plan);
   return cudaGetLastError();
 }
 
 cudaError_t prepare_block_walk() {
-  const cudaError_t error = prepare<true>();
-  return error != cudaSuccess ? error : prepare<false>();
+  return cudaFuncSetAttribute(block_walk, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
 }
 
 }  // namespace diarist::backend::cuda::hopper

@@ -1,5 +1,5 @@
 #pragma once
-// Whole basic blocks of 32 channels on Hopper, the first with the stem inside.
+// Whole basic blocks of 32 channels on Hopper.
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -10,21 +10,13 @@ struct __half;
 
 namespace diarist::backend::cuda::hopper {
 
-/// Features of an item as the stem reads them: halves, mean removed, with a border of zeros.
-inline constexpr int kFeatureRows = 88, kFeatureColumns = 1024;
-inline constexpr int kFeatureRow0 = 1, kFeatureColumn0 = 4;  // where (0, 0) lies
-
-/// y = relu(conv2(relu(conv1(x))) + x); with a stem, x = relu(stem(features)) is made on the way.
+/// y = relu(conv2(relu(conv1(x))) + x).
 struct BlockArgs {
-  const __half* input = nullptr;  // [items][frequency][time][32]; null with a stem
+  const __half* input = nullptr;  // [items][frequency][time][32]
   __half* output = nullptr;
   const void* weights[2] = {};  // pack_walk()
   const float* bias[2] = {};    // [32]
   float unscale[2] = {1, 1};
-  const __half* features = nullptr;    // [items][88][1024]; null without a stem
-  const void* stem_weights = nullptr;  // pack_stem()
-  const float* stem_bias = nullptr;
-  float stem_unscale = 1;
   int items = 0, frequency = 0, time = 0;
   std::uint32_t* range = nullptr;
 };

@@ -71,16 +71,4 @@ Halves pack_down(const float* weight, const float* shortcut, int cout, int cin, 
   return packed;
 }
 
-Halves pack_stem(const float* weight, float scale) {
-  Halves packed;
-  for (int group = 0; group < 4; ++group)
-    for (int lane = 0; lane < 32; ++lane)
-      for (int high = 0; high < 2; ++high)
-        for (int odd = 0; odd < 2; ++odd) {
-          const int o = group * 8 + lane / 4, tap = 2 * (lane % 4) + odd + 8 * high;
-          packed.push_back(tap < 9 ? half_of(weight[o * 9 + tap] * scale) : std::uint16_t{0});
-        }
-  return packed;
-}
-
 }  // namespace diarist::backend::cuda::hopper

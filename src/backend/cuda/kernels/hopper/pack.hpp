@@ -21,8 +21,4 @@ Halves pack_walk(const float* weight, int channels, bool split, float scale);
 Halves pack_down(const float* weight, const float* shortcut, int cout, int cin, float scale,
                  float shortcut_scale);
 
-/// Stem inside block_walk: [4 groups of 8 channels][32 lanes][2][2], the B fragments of m16n8k16
-/// with the nine taps padded to 16. \param weight [32, 1, 3, 3].
-Halves pack_stem(const float* weight, float scale);
-
 }  // namespace diarist::backend::cuda::hopper
