@@ -139,8 +139,8 @@ void add_embed(CLI::App& app, Action& action) {
       "(WeSpeaker ResNet34), open and open-lite 192 (CAM++).\n"
       "Examples:\n"
       "  diarist embed speaker.wav --out voice.npy\n"
-      "  diarist run meeting.wav > meeting.rttm\n"
-      "  diarist embed meeting.wav --segments meeting.rttm --out turns.npy");
+      "  diarist run meeting.wav | awk '$5 >= 0.25' > turns.rttm\n"
+      "  diarist embed meeting.wav --segments turns.rttm --out turns.npy");
   command->callback([arguments, command, &action] {
     arguments->precision_given = command->count("--precision") > 0;
     action = [arguments] { return embed(*arguments); };
