@@ -7,6 +7,7 @@
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/device_facts.hpp"
 #include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/conv_ffma.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/pack.hpp"
 #include "backend/cuda/kernels/stem_mma.hpp"
@@ -25,6 +26,16 @@ bool exceeds_half(const base::TensorF& weight) {
 
 float scale_of(const base::TensorF& weight) {
   return conv_weight_scale(weight.data(), weight.values().size());
+}
+
+// [9][32], as the stem in FP32 reads them.
+std::vector<float> pack_stem_floats(const Stem& stem) {
+  const std::size_t channels = static_cast<std::size_t>(stem.weight.dim(0));
+  std::vector<float> packed(9 * channels);
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t tap = 0; tap < 9; ++tap)
+      packed[tap * channels + c] = stem.weight.values()[c * 9 + tap];
+  return packed;
 }
 
 }  // namespace
@@ -49,21 +60,44 @@ EmbeddingModel::EmbeddingModel(int device, const model::Graph& graph, const Mode
                  model::block_name(node.block));
     }
   }
-  choice_ = choose_trunk(facts_, layers_, options.choice);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (!layers_[i].shape.stem()) continue;
-    choice_.layers[i].name = "stem_mma";
-    choice_.layers[i].kernel = KernelId::kStemFfma;
-    choice_.layers[i].launched_by = static_cast<int>(i);
-    choice_.maps[static_cast<std::size_t>(layers_[i].output)] =
-        split() ? MapFormat::kSplit : MapFormat::kHalf;
-  }
+  choose(options.choice);
   const DeviceGuard guard(device);
   taps_hidden_ = std::any_of(outputs_.begin(), outputs_.end(), [&](int v) { return fused(v); });
   for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
     weights_.push_back(pack(graph, i));
     const bool tapped = taps_hidden_ && fused(layers_[static_cast<std::size_t>(i)].output);
     tap_weights_.push_back(tapped ? pack_for_tap(graph, i) : LayerWeights{});
+  }
+}
+
+// One format for all maps: a layer that only FP32 can serve takes the whole trunk with it.
+void EmbeddingModel::choose(const ChoiceOptions& options) {
+  choice_ = choose_trunk(facts_, layers_, options);
+  const auto needs_floats = [](const LayerChoice& choice) {
+    return choice.kernel == KernelId::kConvFfma;
+  };
+  const auto found = std::find_if(choice_.layers.begin(), choice_.layers.end(), needs_floats);
+  if (found != choice_.layers.end() && options.family != Family::kFp32) {
+    const std::string cause =
+        layers_[static_cast<std::size_t>(found - choice_.layers.begin())].name + ": " +
+        found->reason;
+    ChoiceOptions floats = options;
+    floats.family = Family::kFp32;
+    choice_ = choose_trunk(facts_, layers_, floats);
+    for (LayerChoice& choice : choice_.layers) choice.reason = "FP32 since " + cause;
+  }
+  format_ = mode_ == Mode::kExact ? MapFormat::kSplit : MapFormat::kHalf;
+  for (const LayerChoice& choice : choice_.layers)
+    if (choice.kernel == KernelId::kConvFfma ||
+        (choice.kernel == KernelId::kLibrary && mode_ != Mode::kFast))
+      format_ = MapFormat::kFloat;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (!layers_[i].shape.stem()) continue;
+    const bool floats = format_ == MapFormat::kFloat;
+    choice_.layers[i].name = floats ? "stem_ffma" : "stem_mma";
+    choice_.layers[i].kernel = KernelId::kStemFfma;
+    choice_.layers[i].launched_by = static_cast<int>(i);
+    choice_.maps[static_cast<std::size_t>(layers_[i].output)] = format_;
   }
 }
 
@@ -125,6 +159,10 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
   };
   if (const Stem* stem = std::get_if<Stem>(&node.block)) {
     packed.bias = to_device<float>(device_, stem->bias.values(), "stem bias");
+    if (format_ == MapFormat::kFloat) {
+      packed.weights = to_device<float>(device_, pack_stem_floats(*stem), "stem weights");
+      return packed;
+    }
     const float scale = scale_of(stem->weight);
     packed.unscale = 1 / scale;
     upload(pack_stem_mma(stem->weight.data(), split(), scale));
@@ -160,6 +198,12 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
     }
     case KernelId::kConvMma:
       upload(pack_conv_weights(conv.weight.data(), cout, cin, layer.shape.taps, split(), scale));
+      break;
+    case KernelId::kConvFfma:
+      packed.unscale = 1;
+      packed.weights = to_device<float>(
+          device_, pack_ffma_weights(conv.weight.data(), cout, cin, layer.shape.taps),
+          "convolution weights");
       break;
     default:
       base::fail(ErrorCode::kUnsupported, "{}: {} is not in this build; take another family",

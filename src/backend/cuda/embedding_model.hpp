@@ -38,7 +38,12 @@ class EmbeddingModel {
 
   int device() const noexcept { return device_; }
   const DeviceFacts& facts() const noexcept { return facts_; }
-  bool split() const noexcept { return mode_ == Mode::kExact; }
+  /// How all maps of the trunk lie in memory.
+  MapFormat format() const noexcept { return format_; }
+  bool split() const noexcept { return format_ == MapFormat::kSplit; }
+  /// Bytes of one number of a map.
+  std::size_t number_bytes() const noexcept { return format_ == MapFormat::kHalf ? 2 : 4; }
+  Mode mode() const noexcept { return mode_; }
   const std::vector<model::Value>& values() const noexcept { return values_; }
   const std::vector<ConvLayer>& layers() const noexcept { return layers_; }
   const TrunkChoice& choice() const noexcept { return choice_; }
@@ -60,6 +65,7 @@ class EmbeddingModel {
   std::size_t weight_bytes() const noexcept;
 
  private:
+  void choose(const ChoiceOptions& options);
   void add_layer(const model::Graph& graph, const model::Node& node);
   void add_head(const model::Graph& graph, const model::Node& node);
   LayerWeights pack(const model::Graph& graph, int layer) const;
@@ -68,6 +74,7 @@ class EmbeddingModel {
   int device_;
   DeviceFacts facts_;
   Mode mode_;
+  MapFormat format_ = MapFormat::kHalf;
   std::vector<model::Value> values_;
   std::vector<int> inputs_, outputs_;
   std::vector<ConvLayer> layers_;

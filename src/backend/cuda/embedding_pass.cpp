@@ -7,6 +7,7 @@
 
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/conv_ffma.hpp"
 #include "backend/cuda/kernels/embed_ends.hpp"
 #include "backend/cuda/kernels/features.hpp"
 #include "backend/cuda/kernels/hopper/block_walk.hpp"
@@ -40,11 +41,15 @@ std::function<cudaError_t(cudaStream_t)> planned(const char* what, Make make, St
 PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
   const int device = model.device();
   const auto items = static_cast<std::int64_t>(max_items);
-  plane_halves = static_cast<std::size_t>(items) * kFeatureRows * kFeatureColumns;
-  features = DeviceMemory(device, plane_halves * (model.split() ? 2 : 1) * sizeof(std::uint16_t),
-                          "features");
   const DeviceGuard guard(device);
-  check(cudaMemset(features.data(), 0, features.bytes()), "features");
+  if (model.format() == MapFormat::kFloat) {
+    means = DeviceMemory(device, floats(items * 80), "means");
+  } else {
+    plane_halves = static_cast<std::size_t>(items) * kFeatureRows * kFeatureColumns;
+    features = DeviceMemory(device, plane_halves * (model.split() ? 2 : 1) * sizeof(std::uint16_t),
+                            "features");
+    check(cudaMemset(features.data(), 0, features.bytes()), "features");
+  }
   std::int64_t statistics_floats = 0, result_width = 0;
   for (const HeadWeights& head : model.heads()) {
     const base::Shape& shape = model.values()[static_cast<std::size_t>(head.masks)].shape;
@@ -60,7 +65,8 @@ PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
 }
 
 std::size_t PassBuffers::bytes() const {
-  return features.bytes() + masks.bytes() + statistics.bytes() + slices.bytes() + result.bytes();
+  return features.bytes() + means.bytes() + masks.bytes() + statistics.bytes() + slices.bytes() +
+         result.bytes();
 }
 
 EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
@@ -83,9 +89,10 @@ void EmbeddingPass::place() {
       const base::Shape& shape = model_.values()[static_cast<std::size_t>(layer.output)].shape;
       Lifetime& life = lifetimes[static_cast<std::size_t>(layer.output)];
       life.bytes = static_cast<std::size_t>(base::element_count(shape)) *
-                   static_cast<std::size_t>(items_) * (model_.split() ? 2 : 1) *
-                   sizeof(std::uint16_t);
-      life.first = choice.launched_by;
+                   static_cast<std::size_t>(items_) * model_.number_bytes();
+      // A stem in FP32 reads the caller's rows, so prepare() launches it.
+      const bool before = layer.shape.stem() && model_.format() == MapFormat::kFloat;
+      life.first = before ? -1 : choice.launched_by;
       life.last = fused ? end : life.first;
     }
     for (const int read : {layer.input, layer.residual}) {
@@ -100,20 +107,23 @@ void EmbeddingPass::place() {
   placement_ = place_maps(lifetimes);
 }
 
-__half* EmbeddingPass::map(int value) const {
-  return reinterpret_cast<__half*>(store_.data() +
-                                   placement_.offsets[static_cast<std::size_t>(value)]);
+std::byte* EmbeddingPass::map(int value) const {
+  return store_.data() + placement_.offsets[static_cast<std::size_t>(value)];
 }
+
+__half* EmbeddingPass::half_map(int value) const { return reinterpret_cast<__half*>(map(value)); }
+
+float* EmbeddingPass::float_map(int value) const { return reinterpret_cast<float*>(map(value)); }
 
 ConvArgs EmbeddingPass::conv_args(int index) const {
   const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
   const LayerWeights& weights = model_.weights(index);
   ConvArgs args;
-  args.input = map(layer.input);
+  args.input = half_map(layer.input);
   args.weights = weights.weights.as<__half>();
   args.bias = weights.bias.as<float>();
-  args.residual = layer.residual >= 0 ? map(layer.residual) : nullptr;
-  args.output = map(layer.output);
+  args.residual = layer.residual >= 0 ? half_map(layer.residual) : nullptr;
+  args.output = half_map(layer.output);
   args.items = items_;
   args.in_f = layer.shape.frequency;
   args.in_t = layer.shape.time;
@@ -137,7 +147,7 @@ void EmbeddingPass::bind() {
   for (int i = 0; i < static_cast<int>(model_.layers().size()); ++i) {
     const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(i)];
     const bool stem = model_.layers()[static_cast<std::size_t>(i)].shape.stem();
-    if (stem) add_stem(i);
+    if (stem && model_.format() != MapFormat::kFloat) add_stem(i);
     if (!stem && choice.launched_by == i) add_layer(i);
     if (!stem && model_.taps_hidden() &&
         model_.fused(model_.layers()[static_cast<std::size_t>(i)].output))
@@ -169,7 +179,7 @@ void EmbeddingPass::add_layer(int index) {
         block.bias[i] = weights.bias.as<float>();
         block.unscale[i] = weights.unscale;
       }
-      block.input = map(input);
+      block.input = half_map(input);
       block.items = items_;
       block.frequency = args.out_f;
       block.time = args.out_t;
@@ -210,7 +220,7 @@ void EmbeddingPass::add_layer(int index) {
       hopper::ShortcutArgs shortcut;
       shortcut.bias = model_.weights(beside).bias.as<float>();
       shortcut.unscale = model_.weights(beside).unscale;
-      shortcut.output = map(model_.layers()[static_cast<std::size_t>(beside)].output);
+      shortcut.output = half_map(model_.layers()[static_cast<std::size_t>(beside)].output);
       launch.run = planned<hopper::DownPlan>(
           what,
           [&](hopper::DownPlan* plan) {
@@ -226,6 +236,9 @@ void EmbeddingPass::add_layer(int index) {
       };
       break;
     }
+    case KernelId::kConvFfma:
+      add_ffma(index);
+      return;
     default:
       base::fail(ErrorCode::kUnsupported, "{}: {} is not in this build", layer.name, choice.name);
   }
@@ -245,11 +258,33 @@ void EmbeddingPass::add_tap_layer(int index) {
                        }});
 }
 
-void EmbeddingPass::add_heads() {
-  for (const HeadWeights& head : model_.heads()) {
-    const base::Shape& shape = model_.values()[static_cast<std::size_t>(head.map)].shape;
-    PoolArgs pool;
-    pool.map = map(head.map);
+void EmbeddingPass::add_ffma(int index) {
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  const LayerWeights& weights = model_.weights(index);
+  ConvFfmaArgs args;
+  args.input = float_map(layer.input);
+  args.weights = weights.weights.as<float>();
+  args.bias = weights.bias.as<float>();
+  args.residual = layer.residual >= 0 ? float_map(layer.residual) : nullptr;
+  args.output = float_map(layer.output);
+  args.items = items_;
+  args.in_f = layer.shape.frequency;
+  args.in_t = layer.shape.time;
+  args.out_f = layer.shape.out_frequency();
+  args.out_t = layer.shape.out_time();
+  args.cin = layer.shape.cin;
+  args.cout = layer.shape.cout;
+  args.relu = layer.relu;
+  args.range = buffers_.range();
+  const ConvShape shape{layer.shape.taps, layer.shape.stride_f, layer.shape.stride_t};
+  launches_.push_back({layer.name, "conv_ffma", [shape, args](cudaStream_t stream) {
+                         return launch_conv_ffma(shape, args, stream);
+                       }});
+}
+
+void EmbeddingPass::add_pooling(const HeadWeights& head) {
+  const base::Shape& shape = model_.values()[static_cast<std::size_t>(head.map)].shape;
+  const auto fill = [&](auto& pool) {
     pool.masks = buffers_.masks.as<float>();
     pool.mask_stride = buffers_.mask_floats;
     pool.statistics = buffers_.statistics.as<float>();
@@ -259,12 +294,31 @@ void EmbeddingPass::add_heads() {
     pool.channels = static_cast<int>(shape[0]);
     pool.frequency = static_cast<int>(shape[1]);
     pool.time = static_cast<int>(shape[2]);
-    pool.split = model_.split();
-    launches_.push_back({"pooling", "masked_pool",
-                         [pool](cudaStream_t stream) { return launch_masked_pool(pool, stream); }});
+  };
+  if (model_.format() == MapFormat::kFloat) {
+    PoolFfmaArgs pool;
+    fill(pool);
+    pool.map = float_map(head.map);
+    pool.range = buffers_.range();
+    launches_.push_back({"pooling", "masked_pool_ffma", [pool](cudaStream_t stream) {
+                           return launch_masked_pool_ffma(pool, stream);
+                         }});
+    return;
+  }
+  PoolArgs pool;
+  fill(pool);
+  pool.map = half_map(head.map);
+  pool.split = model_.split();
+  launches_.push_back({"pooling", "masked_pool",
+                       [pool](cudaStream_t stream) { return launch_masked_pool(pool, stream); }});
+}
+
+void EmbeddingPass::add_heads() {
+  for (const HeadWeights& head : model_.heads()) {
+    add_pooling(head);
     if (head.weights.bytes() == 0) continue;
     HeadArgs args;
-    args.statistics = pool.statistics;
+    args.statistics = buffers_.statistics.as<float>();
     args.weight = head.weights.as<float>();
     args.bias = head.bias.as<float>();
     args.slices = buffers_.slices.as<float>();
@@ -291,10 +345,27 @@ void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int cou
   features.items = count;
   features.time = layer.shape.time;
   features.remove_mean = model_.remove_mean();
-  features.features = buffers_.features.as<__half>();
-  if (model_.split()) features.low_features = features.features + buffers_.plane_halves;
   features.range = buffers_.range();
-  check(launch_features(features, stream), "features");
+  if (model_.format() != MapFormat::kFloat) {
+    features.features = buffers_.features.as<__half>();
+    if (model_.split()) features.low_features = features.features + buffers_.plane_halves;
+    check(launch_features(features, stream), "features");
+    return;
+  }
+  features.means = buffers_.means.as<float>();
+  check(launch_features(features, stream), "means");
+  const LayerWeights& weights = model_.weights(stem_layer(model_));
+  StemFfmaArgs stem;
+  stem.rows = rows;
+  stem.item_stride = item_stride;
+  stem.means = features.means;
+  stem.weights = weights.weights.as<float>();
+  stem.bias = weights.bias.as<float>();
+  stem.output = float_map(layer.output);
+  stem.items = count;
+  stem.time = layer.shape.time;
+  stem.range = features.range;
+  check(launch_stem_ffma(stem, stream), "stem");
 }
 
 void EmbeddingPass::add_stem(int index) {
@@ -306,7 +377,7 @@ void EmbeddingPass::add_stem(int index) {
   stem.weights = weights.weights.data();
   stem.bias = weights.bias.as<float>();
   stem.unscale = weights.unscale;
-  stem.output = map(layer.output);
+  stem.output = half_map(layer.output);
   stem.items = items_;
   stem.time = layer.shape.time;
   stem.split = model_.split();
@@ -361,14 +432,24 @@ const std::vector<Launch>& EmbeddingPass::launches() {
 void EmbeddingPass::tap(int value, float* output, std::int64_t item_stride, int count,
                         cudaStream_t stream) const {
   const base::Shape& shape = model_.values()[static_cast<std::size_t>(value)].shape;
+  const auto fill = [&](auto& args) {
+    args.output = output;
+    args.item_stride = item_stride;
+    args.items = count;
+    args.channels = static_cast<int>(shape[0]);
+    args.frequency = static_cast<int>(shape[1]);
+    args.time = static_cast<int>(shape[2]);
+  };
+  if (model_.format() == MapFormat::kFloat) {
+    TapFfmaArgs args;
+    fill(args);
+    args.map = float_map(value);
+    check(launch_map_tap_ffma(args, stream), "tap");
+    return;
+  }
   TapArgs args;
-  args.map = map(value);
-  args.output = output;
-  args.item_stride = item_stride;
-  args.items = count;
-  args.channels = static_cast<int>(shape[0]);
-  args.frequency = static_cast<int>(shape[1]);
-  args.time = static_cast<int>(shape[2]);
+  fill(args);
+  args.map = half_map(value);
   args.split = model_.split();
   check(launch_map_tap(args, stream), "tap");
 }

@@ -18,6 +18,7 @@ namespace diarist::backend::cuda {
 struct PassBuffers {
   PassBuffers(const EmbeddingModel& model, int max_items);
   DeviceMemory features;    // planes of halves for the stem (stem_mma.hpp), then their low parts
+  DeviceMemory means;       // [max_items][80], for a stem in FP32
   DeviceMemory masks;       // [max_items][speakers][mask frames]
   DeviceMemory statistics;  // [max_items][speakers][2 * rows]
   DeviceMemory slices;      // of the head: [16][max_items * speakers][dim]
@@ -67,10 +68,14 @@ class EmbeddingPass {
   void bind();
   void add_stem(int index);
   void add_layer(int index);
+  void add_ffma(int index);
+  void add_pooling(const HeadWeights& head);
   void add_heads();
   void add_tap_layer(int index);
   ConvArgs conv_args(int index) const;
-  __half* map(int value) const;
+  std::byte* map(int value) const;
+  __half* half_map(int value) const;
+  float* float_map(int value) const;
   void launch_all(cudaStream_t stream);
   void record_graph(cudaStream_t stream);
   void forget_graph() noexcept;

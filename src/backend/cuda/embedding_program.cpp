@@ -1,5 +1,7 @@
 #include "backend/cuda/embedding_program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -52,7 +54,9 @@ EmbeddingProgram::EmbeddingProgram(std::shared_ptr<const EmbeddingModel> model,
     choices_.push_back({model_->layers()[i].name, choice.name,
                         std::string(source_name(choice.source)) + ": " + choice.reason});
   }
-  choices_.push_back({"pooling", "masked_pool", "FP32; the map is read once for all masks"});
+  choices_.push_back({"pooling",
+                      model_->format() == MapFormat::kFloat ? "masked_pool_ffma" : "masked_pool",
+                      "FP32; the map is read once for all masks"});
   choices_.push_back({"head", "head", "FP32 products in one fixed order"});
   // What a full batch needs is there from now on.
   for (int left = options.max_items; left > 0;) {
@@ -216,10 +220,37 @@ std::vector<LaunchTime> EmbeddingProgram::times(Queue& queue, const Run& run, in
   return times;
 }
 
-void EmbeddingProgram::recompute(const std::vector<int>& items, Queue&, const Run&) {
-  base::fail(ErrorCode::kUnsupported,
-             "{} of the batch's chunks left the range of half precision; use --device cpu",
-             items.size());
+// Each item by itself: their number is small, and the FP32 maps are large.
+void EmbeddingProgram::recompute(const std::vector<int>& items, Queue& queue, const Run& run) {
+  if (model_->format() == MapFormat::kFloat)
+    base::fail(ErrorCode::kInvalidArgument,
+               "item {} of the batch: activations are not finite even in FP32; look for NaN or "
+               "huge values in its features, or damaged weights",
+               items.front());
+  if (!reported_ && options_.log)
+    options_.log(LogLevel::kWarning,
+                 fmt::format("{} of {} chunks left the range of half precision; such chunks are "
+                             "computed again in FP32 from now on, which takes longer",
+                             items.size(), run.items));
+  reported_ = true;
+  if (without_halves_ == nullptr) {
+    ModelOptions wanted;
+    wanted.choice.mode = Mode::kExact;
+    wanted.choice.family = Family::kFp32;
+    CompileOptions options = options_;
+    options.max_items = 1;
+    without_halves_ = std::make_unique<EmbeddingProgram>(
+        std::make_shared<const EmbeddingModel>(model_->device(), graph_, wanted), graph_, options);
+  }
+  for (const int item : items) {
+    Run single = run;
+    single.items = 1;
+    for (View& view : single.inputs) view.offset += item * view.item_stride;
+    for (View& view : single.outputs) view.offset += item * view.item_stride;
+    without_halves_->run(queue, single);
+    without_halves_->settle(queue, single);
+    words_.get()[item] = 0;
+  }
 }
 
 }  // namespace diarist::backend::cuda
