@@ -209,9 +209,9 @@ class RowBench {
 
   // Batches back to back: a few in the queue, so that the device never waits for the host.
   void load() {
-    constexpr int kQueued = 4, kSamples = 9;
+    constexpr int kQueuedChunks = 512, kSamples = 3;
     // A CPU works while run() is called.
-    const int group = row_.records ? kQueued : 1;
+    const int group = row_.records ? std::clamp(kQueuedChunks / row_.batch, 4, 64) : 1;
     std::vector<double> clocks, watts;
     std::int64_t runs = 0;
     const Clock::time_point start = Clock::now();
@@ -221,7 +221,7 @@ class RowBench {
       for (int i = 0; i < group; ++i) program_->run(*queue_, batch_.run());
       runs += group;
       // While the device works, in the second half of the load.
-      const double next = seconds_ * (0.5 + 0.05 * static_cast<double>(clocks.size()));
+      const double next = seconds_ * (0.5 + 0.2 * static_cast<double>(clocks.size()));
       if (bench_.profiler() != nullptr && elapsed >= next && clocks.size() < kSamples) {
         const DeviceState state = bench_.profiler()->state();
         clocks.push_back(state.clock_mhz);
