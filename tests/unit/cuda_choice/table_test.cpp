@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
+#include "backend/cuda/kernels/conv_mma_tiles.hpp"
 #include "trunks.hpp"
 
 namespace diarist::backend::cuda {
@@ -81,42 +80,35 @@ TEST(ChoiceTable, IsFrozen) {
   }
 }
 
-// Tiles of the portable family for the four sizes of shared memory: 64 KB, 99 KB, 163 KB, 227 KB.
+// Output channels of the portable family's tiles for the four sizes of shared memory: 64 KB, 99 KB,
+// 163 KB, 227 KB. Which of the tiles of that width it is, the order of kConvMmaTiles says.
 struct TileRow {
   const DeviceFacts& device;
   Mode mode;
-  const char* tiles[kShapes - 1];  // columns of Row without the stem
+  int channels[kShapes - 1];  // columns of Row without the stem
 };
 
 // clang-format off
 const TileRow kTiles[] = {
-    {kT4, Mode::kExact,
-     {"s1_n32_4x32_resident", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32"}},
-    {kT4, Mode::kFast,
-     {"s1_n32_4x32_resident", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32", "s2_n64_4x16", "down_n64_4x64", "s1_n64_4x32"}},
-    {kRtx3090, Mode::kExact,
-     {"s1_n32_4x64_resident", "s2_n64_4x32_short", "down_n64_4x64", "s1_n64_5x64", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two"}},
-    {kRtx3090, Mode::kFast,
-     {"s1_n32_4x64_resident", "s2_n64_4x32_short", "down_n64_4x64", "s1_n64_5x64", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two", "s2_n64_4x32_short", "down_n128_4x64", "s1_n128_4x64_two"}},
-    {kA100, Mode::kExact,
-     {"s1_n32_8x64", "s2_n64_4x32", "down_n64_4x64", "s1_n64_10x64", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
-    {kA100, Mode::kFast,
-     {"s1_n32_8x64_resident", "s2_n64_4x32", "down_n64_4x64", "s1_n64_8x64_resident", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
-    {kH200, Mode::kExact,
-     {"s1_n32_8x64", "s2_n64_4x32", "down_n64_4x64", "s1_n64_10x64", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
-    {kH200, Mode::kFast,
-     {"s1_n32_8x64_resident", "s2_n64_4x32", "down_n64_4x64", "s1_n64_8x64_resident", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide", "s2_n128_5x32", "down_n128_4x64", "s1_n128_5x64_wide"}},
+    {kT4, Mode::kExact, {32, 64, 64, 64, 64, 64, 64, 64, 64, 64}},
+    {kT4, Mode::kFast, {32, 64, 64, 64, 64, 64, 64, 64, 64, 64}},
+    {kRtx3090, Mode::kExact, {32, 64, 64, 64, 64, 128, 128, 64, 128, 128}},
+    {kRtx3090, Mode::kFast, {32, 64, 64, 64, 64, 128, 128, 64, 128, 128}},
+    {kA100, Mode::kExact, {32, 64, 64, 64, 128, 128, 128, 128, 128, 128}},
+    {kA100, Mode::kFast, {32, 64, 64, 64, 128, 128, 128, 128, 128, 128}},
+    {kH200, Mode::kExact, {32, 64, 64, 64, 128, 128, 128, 128, 128, 128}},
+    {kH200, Mode::kFast, {32, 64, 64, 64, 128, 128, 128, 128, 128, 128}},
 };
 // clang-format on
 
-TEST(ChoiceTable, TilesAreFrozen) {
+TEST(ChoiceTable, WidthsOfTilesAreFrozen) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   for (const TileRow& row : kTiles) {
     const TrunkChoice choice = choose_trunk(
         row.device, layers, {.mode = row.mode, .family = Family::kPortable, .items = 128});
     for (std::size_t i = 1; i < layers.size(); ++i)
-      EXPECT_EQ(choice.layers[i].name,
-                std::string("conv_mma ") + row.tiles[column_of(layers[i].shape) - 1])
+      EXPECT_EQ(kConvMmaTiles[choice.layers[i].variant].cout,
+                row.channels[column_of(layers[i].shape) - 1])
           << row.device.name << ", " << mode_name(row.mode) << ", " << layers[i].name;
   }
 }

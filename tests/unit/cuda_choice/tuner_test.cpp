@@ -10,6 +10,7 @@
 #include "backend/cuda/choice/device_meter.hpp"
 #include "backend/cuda/choice/tune_file.hpp"
 #include "diarist/error.hpp"
+#include "support/support.hpp"
 #include "trunks.hpp"
 
 namespace diarist::backend::cuda {
@@ -169,6 +170,25 @@ TEST(Tuner, RowsMarkWhatAProgramWouldRun) {
   // Stem + block, block, two stride-2 pairs, 64, 128 and 256 with and without residual (128 and 256
   // have both), and the last stride-2 convolution with its shortcut.
   EXPECT_EQ(chosen, 12);
+}
+
+TEST(TuneSession, MeasuresWritesAndChecks) {
+  const test::TempFolder folder;
+  const std::filesystem::path path = folder.path() / "made.tune";
+  TuneSession session(kH200, "580.82.07");
+  EXPECT_THROW(session.write(path), Error);
+  Stopwatch watch;
+  const std::vector<int> batches = {1, 128};
+  const auto tune_mode = [&](Mode mode) {
+    return session.tune(resnet34_trunk(), mode, batches, false, std::ref(watch)).size();
+  };
+  const std::size_t fast = tune_mode(Mode::kFast), exact = tune_mode(Mode::kExact);
+  EXPECT_EQ(tune_mode(Mode::kFast), fast);  // replaced, not doubled
+  session.write(path);
+  EXPECT_EQ(session.check(path).size(), fast + exact);
+  const TuneSession other(kH200, "");
+  EXPECT_EQ(other.identity().driver, "unknown");
+  EXPECT_THROW(other.check(path), Error);
 }
 
 TEST(DeviceMeter, IsAbsentWithoutADriver) {

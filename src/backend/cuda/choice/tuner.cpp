@@ -242,4 +242,35 @@ std::vector<TuneEntry> tune_trunk(const DeviceFacts& device, std::span<const Con
   return Tuning(device, layers, mode, kernel_only, time).run({batches.begin(), batches.end()});
 }
 
+TuneSession::TuneSession(const DeviceFacts& device, const std::string& driver) : device_(device) {
+  file_.identity = {device.name, device.architecture, device.multiprocessors,
+                    driver.empty() ? "unknown" : driver, kernel_set_hash()};
+}
+
+std::vector<std::string> TuneSession::tune(std::span<const ConvLayer> layers, Mode mode,
+                                           std::span<const int> batches, bool kernel_only,
+                                           const TimeCandidate& time) {
+  const std::vector<TuneEntry> made = tune_trunk(device_, layers, mode, batches, kernel_only, time);
+  std::erase_if(file_.entries, [&](const TuneEntry& entry) { return entry.mode == mode; });
+  std::vector<std::string> lines;
+  for (const TuneEntry& entry : made) {
+    file_.entries.push_back(entry);
+    lines.push_back(entry_text(entry));
+  }
+  return lines;
+}
+
+void TuneSession::write(const std::filesystem::path& target) const {
+  if (file_.entries.empty())
+    base::fail(ErrorCode::kInvalidArgument, "{}: nothing was measured yet", target.string());
+  write_tune_file(file_, target);
+}
+
+std::vector<std::string> TuneSession::check(const std::filesystem::path& file) const {
+  std::vector<std::string> lines;
+  for (const TuneEntry& entry : load_tune_file(file, file_.identity, device_).entries)
+    lines.push_back(entry_text(entry));
+  return lines;
+}
+
 }  // namespace diarist::backend::cuda

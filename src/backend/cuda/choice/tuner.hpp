@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cuda/choice/choice.hpp"
+#include "backend/cuda/choice/tune_file.hpp"
 #include "diarist/tuning.hpp"
 
 namespace diarist::backend::cuda {
@@ -53,5 +54,27 @@ std::vector<AlgorithmRow> time_candidates(const DeviceFacts& device,
 std::vector<TuneEntry> tune_trunk(const DeviceFacts& device, std::span<const ConvLayer> layers,
                                   Mode mode, std::span<const int> batches, bool kernel_only,
                                   const TimeCandidate& time);
+
+/// Tuning of one device, mode by mode, up to the file.
+class TuneSession {
+ public:
+  /// \param driver version; empty when the driver does not tell.
+  TuneSession(const DeviceFacts& device, const std::string& driver);
+
+  const TuneIdentity& identity() const noexcept { return file_.identity; }
+  /// tune_trunk() for one mode; replaces what was measured for it before. \return entry_text() of
+  /// the new entries.
+  std::vector<std::string> tune(std::span<const ConvLayer> layers, Mode mode,
+                                std::span<const int> batches, bool kernel_only,
+                                const TimeCandidate& time);
+  /// Atomic. \throws Error kInvalidArgument when nothing was measured, kBadFile.
+  void write(const std::filesystem::path& target) const;
+  /// \return entry_text() of all entries. \throws Error like load_tune_file().
+  std::vector<std::string> check(const std::filesystem::path& file) const;
+
+ private:
+  DeviceFacts device_;
+  TuneFile file_;
+};
 
 }  // namespace diarist::backend::cuda
