@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
 #include "backend/cuda/check.hpp"
+#include "backend/cuda/cuda_profiler.hpp"
 #include "backend/cuda/embedding_program.hpp"
 #include "backend/cuda/kernels/conv.hpp"
 #include "backend/cuda/kernels/embed_ends.hpp"
@@ -26,7 +29,7 @@ cudaError_t prepare_kernels(bool hopper) {
   return error;
 }
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend, public Profiler {
  public:
   CudaBackend(int index, Family family) : index_(index), family_(family) {
     int count = 0;
@@ -40,7 +43,8 @@ class CudaBackend final : public Backend {
 
   std::string name() const override { return fmt::format("cuda:{}", index_); }
   std::string kernels() const override {
-    return fmt::format("{} (sm_{}{}), mma", properties_.name, properties_.major, properties_.minor);
+    return fmt::format("{} (sm_{}{}), {}", properties_.name, properties_.major, properties_.minor,
+                       family_ == Family::kAny ? "own kernels" : family_name(family_));
   }
   int threads() const noexcept override { return 1; }
   int preferred_items() const noexcept override { return 128; }
@@ -64,21 +68,65 @@ class CudaBackend final : public Backend {
   }
   std::unique_ptr<Program> compile(const model::Graph& graph,
                                    const CompileOptions& options) override {
-    if (options.precision == Precision::kTf32)
-      base::fail(ErrorCode::kUnsupported, "tf32 mode is not in this build; take exact or fast");
+    return compile_with(graph, options, family_);
+  }
+
+  // Profiler
+  std::size_t device_bytes() override { return device_bytes_held(); }
+  DeviceState state() override { return profiler().state(); }
+  DevicePeaks peaks() override { return profiler().peaks(); }
+  std::vector<LayerProfile> profile(Program& program, Queue& queue, const Run& run,
+                                    const Measuring& measuring) override {
+    return profiler().profile(program, queue, run, measuring);
+  }
+  std::vector<AlgorithmRow> algorithms(const model::Graph& graph, const CompileOptions& options,
+                                       const Measuring& measuring) override {
+    return profiler().algorithms(graph, options, measuring);
+  }
+  std::vector<FusionRow> fusion(const model::Graph&, const CompileOptions&,
+                                const Measuring&) override {
+    base::fail(ErrorCode::kUnsupported, "fused against plain needs the library");
+  }
+  std::vector<std::string> tune(const model::Graph& graph, const CompileOptions& options,
+                                std::span<const int> batches, const Measuring& measuring) override {
+    return profiler().tune(graph, options, batches, measuring);
+  }
+  void write_tune_file(const std::filesystem::path& file) override { profiler().write(file); }
+  std::vector<std::string> check_tune_file(const std::filesystem::path& file) override {
+    std::vector<std::string> lines;
+    for (const TuneEntry& entry : tuned_choices(file)) lines.push_back(entry_text(entry));
+    return lines;
+  }
+
+ private:
+  std::unique_ptr<Program> compile_with(const model::Graph& graph, const CompileOptions& options,
+                                        Family family) {
     ModelOptions wanted;
-    wanted.choice.mode = options.precision == Precision::kExact ? Mode::kExact : Mode::kFast;
-    wanted.choice.family = family_;
+    wanted.choice.mode = mode_of(options.precision);
+    wanted.choice.family = family;
     wanted.choice.kernel_only = options.kernel_only;
     wanted.choice.items = options.max_items;
+    if (!options.tune_file.empty()) wanted.tuned = tuned_choices(options.tune_file);
     auto model = std::make_shared<const EmbeddingModel>(index_, graph, wanted);
     return std::make_unique<EmbeddingProgram>(std::move(model), graph, options);
   }
 
- private:
+  std::vector<TuneEntry> tuned_choices(const std::filesystem::path& file) {
+    return load_tune_file(file, profiler().identity(), profiler().facts()).entries;
+  }
+
+  // Made when first asked for: it opens the driver's management library.
+  CudaProfiler& profiler() {
+    const std::lock_guard lock(mutex_);
+    if (profiler_ == nullptr) profiler_ = std::make_unique<CudaProfiler>(index_);
+    return *profiler_;
+  }
+
   int index_;
   Family family_;
   cudaDeviceProp properties_{};
+  std::mutex mutex_;
+  std::unique_ptr<CudaProfiler> profiler_;
 };
 
 }  // namespace

@@ -38,70 +38,7 @@ std::vector<float> pack_stem_floats(const Stem& stem) {
   return packed;
 }
 
-}  // namespace
-
-EmbeddingModel::EmbeddingModel(int device, const model::Graph& graph, const ModelOptions& options)
-    : device_(device),
-      facts_(device_facts(device)),
-      mode_(options.choice.mode),
-      values_(graph.values),
-      inputs_(graph.inputs.begin(), graph.inputs.end()),
-      outputs_(graph.outputs.begin(), graph.outputs.end()) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const model::Node& node = graph.nodes[i];
-    if (std::holds_alternative<Stem>(node.block) || std::holds_alternative<Conv2d>(node.block)) {
-      add_layer(graph, node);
-      nodes_.push_back(static_cast<int>(i));
-    } else if (std::holds_alternative<MaskedStatsHead>(node.block)) {
-      add_head(graph, node);
-    } else {
-      base::fail(ErrorCode::kUnsupported,
-                 "{}: the CUDA backend has no kernel for {} yet; use --device cpu", node.name,
-                 model::block_name(node.block));
-    }
-  }
-  choose(options.choice);
-  const DeviceGuard guard(device);
-  taps_hidden_ = std::any_of(outputs_.begin(), outputs_.end(), [&](int v) { return fused(v); });
-  for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
-    weights_.push_back(pack(graph, i));
-    const bool tapped = taps_hidden_ && fused(layers_[static_cast<std::size_t>(i)].output);
-    tap_weights_.push_back(tapped ? pack_for_tap(graph, i) : LayerWeights{});
-  }
-}
-
-// One format for all maps: a layer that only FP32 can serve takes the whole trunk with it.
-void EmbeddingModel::choose(const ChoiceOptions& options) {
-  choice_ = choose_trunk(facts_, layers_, options);
-  const auto needs_floats = [](const LayerChoice& choice) {
-    return choice.kernel == KernelId::kConvFfma;
-  };
-  const auto found = std::find_if(choice_.layers.begin(), choice_.layers.end(), needs_floats);
-  if (found != choice_.layers.end() && options.family != Family::kFp32) {
-    const std::string cause =
-        layers_[static_cast<std::size_t>(found - choice_.layers.begin())].name + ": " +
-        found->reason;
-    ChoiceOptions floats = options;
-    floats.family = Family::kFp32;
-    choice_ = choose_trunk(facts_, layers_, floats);
-    for (LayerChoice& choice : choice_.layers) choice.reason = "FP32 since " + cause;
-  }
-  format_ = mode_ == Mode::kExact ? MapFormat::kSplit : MapFormat::kHalf;
-  for (const LayerChoice& choice : choice_.layers)
-    if (choice.kernel == KernelId::kConvFfma ||
-        (choice.kernel == KernelId::kLibrary && mode_ != Mode::kFast))
-      format_ = MapFormat::kFloat;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (!layers_[i].shape.stem()) continue;
-    const bool floats = format_ == MapFormat::kFloat;
-    choice_.layers[i].name = floats ? "stem_ffma" : "stem_mma";
-    choice_.layers[i].kernel = KernelId::kStemFfma;
-    choice_.layers[i].launched_by = static_cast<int>(i);
-    choice_.maps[static_cast<std::size_t>(layers_[i].output)] = format_;
-  }
-}
-
-void EmbeddingModel::add_layer(const model::Graph& graph, const model::Node& node) {
+ConvLayer conv_layer(const model::Graph& graph, const model::Node& node) {
   ConvLayer layer;
   layer.name = node.name;
   layer.input = node.inputs[0];
@@ -115,21 +52,85 @@ void EmbeddingModel::add_layer(const model::Graph& graph, const model::Node& nod
     layer.shape.time = static_cast<int>(in[0]);
     layer.shape.frequency = static_cast<int>(in[1]);
     layer.weights_exceed_half = exceeds_half(stem->weight);
-    remove_mean_ = stem->remove_mean;
-  } else {
-    const Conv2d& conv = std::get<Conv2d>(node.block);
-    layer.shape.cout = static_cast<int>(conv.weight.dim(0));
-    layer.shape.cin = static_cast<int>(conv.weight.dim(1));
-    layer.shape.taps = static_cast<int>(conv.weight.dim(2) * conv.weight.dim(3));
-    layer.shape.stride_f = conv.stride_frequency;
-    layer.shape.stride_t = conv.stride_time;
-    layer.shape.frequency = static_cast<int>(in[1]);
-    layer.shape.time = static_cast<int>(in[2]);
-    layer.relu = conv.relu;
-    layer.weights_exceed_half = exceeds_half(conv.weight);
+    return layer;
   }
-  layers_.push_back(std::move(layer));
+  const Conv2d& conv = std::get<Conv2d>(node.block);
+  layer.shape.cout = static_cast<int>(conv.weight.dim(0));
+  layer.shape.cin = static_cast<int>(conv.weight.dim(1));
+  layer.shape.taps = static_cast<int>(conv.weight.dim(2) * conv.weight.dim(3));
+  layer.shape.stride_f = conv.stride_frequency;
+  layer.shape.stride_t = conv.stride_time;
+  layer.shape.frequency = static_cast<int>(in[1]);
+  layer.shape.time = static_cast<int>(in[2]);
+  layer.relu = conv.relu;
+  layer.weights_exceed_half = exceeds_half(conv.weight);
+  return layer;
 }
+
+bool is_convolution(const model::Node& node) {
+  return std::holds_alternative<Stem>(node.block) || std::holds_alternative<Conv2d>(node.block);
+}
+
+}  // namespace
+
+std::vector<ConvLayer> conv_layers(const model::Graph& graph) {
+  std::vector<ConvLayer> layers;
+  for (const model::Node& node : graph.nodes)
+    if (is_convolution(node)) layers.push_back(conv_layer(graph, node));
+  return layers;
+}
+
+EmbeddingModel::EmbeddingModel(int device, const model::Graph& graph, const ModelOptions& options)
+    : device_(device),
+      facts_(device_facts(device)),
+      mode_(options.choice.mode),
+      values_(graph.values),
+      inputs_(graph.inputs.begin(), graph.inputs.end()),
+      outputs_(graph.outputs.begin(), graph.outputs.end()),
+      options_(options) {
+  layers_ = conv_layers(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const model::Node& node = graph.nodes[i];
+    if (const Stem* stem = std::get_if<Stem>(&node.block)) remove_mean_ = stem->remove_mean;
+    if (is_convolution(node))
+      nodes_.push_back(static_cast<int>(i));
+    else if (std::holds_alternative<MaskedStatsHead>(node.block))
+      add_head(graph, node);
+    else
+      base::fail(ErrorCode::kUnsupported,
+                 "{}: the CUDA backend has no kernel for {} yet; use --device cpu", node.name,
+                 model::block_name(node.block));
+  }
+  choice_ = choose(options_.choice.items);
+  format_ = choice_.maps[static_cast<std::size_t>(layers_.back().output)];
+  const DeviceGuard guard(device);
+  taps_hidden_ = std::any_of(outputs_.begin(), outputs_.end(), [&](int v) { return fused(v); });
+  for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
+    weights_.push_back(pack(graph, i));
+    const bool tapped = taps_hidden_ && fused(layers_[static_cast<std::size_t>(i)].output);
+    tap_weights_.push_back(tapped ? pack_for_tap(graph, i) : LayerWeights{});
+  }
+}
+
+// One format for all maps: a layer that only FP32 can serve takes the whole trunk with it.
+TrunkChoice EmbeddingModel::choose(int items) const {
+  ChoiceOptions options = options_.choice;
+  options.items = items;
+  options.tuned = options_.tuned;
+  TrunkChoice choice = choose_trunk(facts_, layers_, options);
+  const auto found =
+      std::find_if(choice.layers.begin(), choice.layers.end(),
+                   [](const LayerChoice& layer) { return layer.kernel == KernelId::kConvFfma; });
+  if (found == choice.layers.end() || options.family == Family::kFp32) return choice;
+  const std::string cause =
+      layers_[static_cast<std::size_t>(found - choice.layers.begin())].name + ": " + found->reason;
+  options.family = Family::kFp32;
+  choice = choose_trunk(facts_, layers_, options);
+  for (LayerChoice& layer : choice.layers) layer.reason = "FP32 since " + cause;
+  return choice;
+}
+
+TrunkChoice EmbeddingModel::choice_for(int items) const { return choose(items); }
 
 void EmbeddingModel::add_head(const model::Graph& graph, const model::Node& node) {
   const MaskedStatsHead& block = std::get<MaskedStatsHead>(node.block);

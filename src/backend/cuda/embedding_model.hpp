@@ -12,8 +12,8 @@
 namespace diarist::backend::cuda {
 
 struct ModelOptions {
-  ChoiceOptions choice;
-  int items = 1;  // largest batch, named in errors
+  ChoiceOptions choice;          // `items`: the largest batch; `tuned` is not read
+  std::vector<TuneEntry> tuned;  // of a tune file
 };
 
 /// Weights of a convolution in its kernel's layout.
@@ -28,6 +28,9 @@ struct HeadWeights {
   int speakers = 0, statistics = 0, dim = 0;
   DeviceMemory weights, bias;  // empty: statistics only
 };
+
+/// The convolutions of a graph, stem included, in the order in which they run.
+std::vector<ConvLayer> conv_layers(const model::Graph& graph);
 
 /// Layers, choices and packed weights; immutable, safe from many threads. Which kernel runs a layer
 /// is settled here for all batch classes.
@@ -46,7 +49,10 @@ class EmbeddingModel {
   Mode mode() const noexcept { return mode_; }
   const std::vector<model::Value>& values() const noexcept { return values_; }
   const std::vector<ConvLayer>& layers() const noexcept { return layers_; }
+  /// Choices for the largest batch.
   const TrunkChoice& choice() const noexcept { return choice_; }
+  /// The same kernels with the variants that suit a number of items.
+  TrunkChoice choice_for(int items) const;
   /// Weights of a layer as its chosen kernel reads them.
   const LayerWeights& weights(int layer) const { return weights_[static_cast<std::size_t>(layer)]; }
   /// True for a map that stays inside a fused kernel.
@@ -65,8 +71,7 @@ class EmbeddingModel {
   std::size_t weight_bytes() const noexcept;
 
  private:
-  void choose(const ChoiceOptions& options);
-  void add_layer(const model::Graph& graph, const model::Node& node);
+  TrunkChoice choose(int items) const;
   void add_head(const model::Graph& graph, const model::Node& node);
   LayerWeights pack(const model::Graph& graph, int layer) const;
   LayerWeights pack_for_tap(const model::Graph& graph, int layer) const;
@@ -79,6 +84,7 @@ class EmbeddingModel {
   std::vector<int> inputs_, outputs_;
   std::vector<ConvLayer> layers_;
   std::vector<int> nodes_;  // of the layers
+  ModelOptions options_;
   TrunkChoice choice_;
   std::vector<LayerWeights> weights_, tap_weights_;
   std::vector<HeadWeights> heads_;

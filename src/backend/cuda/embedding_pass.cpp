@@ -71,7 +71,11 @@ std::size_t PassBuffers::bytes() const {
 
 EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
                              PassBuffers& buffers)
-    : model_(model), items_(items), store_(store), buffers_(buffers) {
+    : model_(model),
+      items_(items),
+      choice_(model.choice_for(items)),
+      store_(store),
+      buffers_(buffers) {
   place();
 }
 
@@ -83,7 +87,7 @@ void EmbeddingPass::place() {
   std::vector<Lifetime> lifetimes(model_.values().size());
   for (int i = 0; i < end; ++i) {
     const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(i)];
-    const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(i)];
+    const LayerChoice& choice = choice_.layers[static_cast<std::size_t>(i)];
     const bool fused = model_.fused(layer.output);
     if (!fused || model_.taps_hidden()) {
       const base::Shape& shape = model_.values()[static_cast<std::size_t>(layer.output)].shape;
@@ -145,7 +149,7 @@ void EmbeddingPass::bind() {
   launches_.clear();
   const DeviceGuard guard(model_.device());
   for (int i = 0; i < static_cast<int>(model_.layers().size()); ++i) {
-    const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(i)];
+    const LayerChoice& choice = choice_.layers[static_cast<std::size_t>(i)];
     const bool stem = model_.layers()[static_cast<std::size_t>(i)].shape.stem();
     if (stem && model_.format() != MapFormat::kFloat) add_stem(i);
     if (!stem && choice.launched_by == i) add_layer(i);
@@ -159,7 +163,7 @@ void EmbeddingPass::bind() {
 
 void EmbeddingPass::add_layer(int index) {
   const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
-  const LayerChoice& choice = model_.choice().layers[static_cast<std::size_t>(index)];
+  const LayerChoice& choice = choice_.layers[static_cast<std::size_t>(index)];
   const ConvArgs args = conv_args(index);
   const bool split = model_.split();
   const int multiprocessors = model_.facts().multiprocessors;
@@ -201,9 +205,7 @@ void EmbeddingPass::add_layer(int index) {
           hopper::launch_conv_walk);
       break;
     case KernelId::kConvTile: {
-      const std::int64_t tiles = std::int64_t{(args.out_f + 3) / 4} * ((args.out_t + 63) / 64) *
-                                 ((args.cout + 127) / 128) * items_;
-      const bool narrow = tiles < 2 * std::int64_t{multiprocessors};
+      const bool narrow = choice.variant == 1;
       launch.run = planned<hopper::TilePlan>(
           what,
           [&](hopper::TilePlan* plan) {
@@ -230,9 +232,10 @@ void EmbeddingPass::add_layer(int index) {
       break;
     }
     case KernelId::kConvMma: {
-      const ConvShape shape{layer.shape.taps, layer.shape.stride_f, layer.shape.stride_t};
-      launch.run = [shape, split, args](cudaStream_t stream) {
-        return launch_conv_mma(shape, split, args, stream);
+      ConvDevice device;
+      check(query_conv_device(&device), "GPU");
+      launch.run = [tile = choice.variant, device, split, args](cudaStream_t stream) {
+        return launch_conv_mma_tile(tile, device, split, args, stream);
       };
       break;
     }
@@ -382,7 +385,7 @@ void EmbeddingPass::add_stem(int index) {
   stem.time = layer.shape.time;
   stem.split = model_.split();
   stem.range = buffers_.range();
-  launches_.push_back({layer.name, model_.choice().layers[static_cast<std::size_t>(index)].name,
+  launches_.push_back({layer.name, choice_.layers[static_cast<std::size_t>(index)].name,
                        [stem](cudaStream_t stream) { return launch_stem_mma(stem, stream); }});
 }
 

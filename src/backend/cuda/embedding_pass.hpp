@@ -61,6 +61,7 @@ class EmbeddingPass {
            cudaStream_t stream) const;
   bool recorded() const noexcept { return graph_ != nullptr; }
   const std::vector<Launch>& launches();
+  const TrunkChoice& choice() const noexcept { return choice_; }
   std::size_t arena_bytes() const noexcept { return placement_.bytes; }
 
  private:
@@ -82,6 +83,7 @@ class EmbeddingPass {
 
   const EmbeddingModel& model_;
   int items_;
+  TrunkChoice choice_;
   ActivationStore& store_;
   PassBuffers& buffers_;
   Placement placement_;

@@ -36,6 +36,7 @@ class EmbeddingProgram final : public Program {
   std::size_t workspace_bytes() const noexcept override;
   int plans() const noexcept override;
 
+  const EmbeddingModel& model() const noexcept { return *model_; }
   /// Median over `repeats` eager runs of a batch that fills one pass, with events between the
   /// launches. The first row is what prepares the trunk's input.
   std::vector<LaunchTime> times(Queue& queue, const Run& run, int repeats);

@@ -1,5 +1,6 @@
 #include "backend/cuda/memory.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -13,6 +14,9 @@ void check_range(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
     base::fail(ErrorCode::kInternal, "copy of {} bytes at {} leaves a buffer of {}", bytes, offset,
                buffer.bytes());
 }
+
+// A plain count, no device object.
+std::atomic<std::size_t> held_bytes{0};
 
 std::byte* data_of(const Buffer& buffer) { return static_cast<const CudaBuffer&>(buffer).data(); }
 
@@ -32,7 +36,9 @@ DeviceGuard::~DeviceGuard() {
 DeviceMemory::DeviceMemory(int device, std::size_t bytes, const char* what)
     : bytes_(bytes), device_(device) {
   const DeviceGuard guard(device);
-  if (bytes > 0) check(cudaMalloc(&data_, bytes), what);
+  if (bytes == 0) return;
+  check(cudaMalloc(&data_, bytes), what);
+  held_bytes += bytes;
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -40,6 +46,7 @@ DeviceMemory::~DeviceMemory() {
   int previous = 0;
   cudaGetDevice(&previous);
   cudaSetDevice(device_);
+  held_bytes -= bytes_;
   cudaFree(data_);  // errors at process exit are of no use to anybody
   cudaSetDevice(previous);
 }
@@ -55,6 +62,8 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
   std::swap(device_, other.device_);
   return *this;
 }
+
+std::size_t device_bytes_held() noexcept { return held_bytes; }
 
 template <typename T>
 DeviceMemory to_device(int device, std::span<const T> values, const char* what) {

@@ -46,6 +46,9 @@ class DeviceMemory {
   int device_ = 0;
 };
 
+/// Bytes that all DeviceMemory of this process holds now, on every GPU.
+std::size_t device_bytes_held() noexcept;
+
 /// Copies host values to fresh device memory; complete when it returns.
 template <typename T>
 DeviceMemory to_device(int device, std::span<const T> values, const char* what);
