@@ -160,7 +160,7 @@ __device__ __forceinline__ void add_halves(float (&x)[8], const uint4& bits) {
   const std::uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+    const float2 pair = unpacked_halves(words[i]);
     x[2 * i] += pair.x;
     x[2 * i + 1] += pair.y;
   }
@@ -172,12 +172,11 @@ __device__ __forceinline__ void store_halves(float (&x)[8], __half* target, bool
   std::uint32_t words[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const __half2 rounded = __floats2half2_rn(x[2 * i], x[2 * i + 1]);
-    words[i] = *reinterpret_cast<const std::uint32_t*>(&rounded);
+    words[i] = packed_halves(x[2 * i], x[2 * i + 1]);
     watch.see(words[i]);
     words[i] = clamped_halves(words[i]);
     if (keep_rest) {
-      const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+      const float2 pair = unpacked_halves(words[i]);
       x[2 * i] -= pair.x;
       x[2 * i + 1] -= pair.y;
     }
@@ -257,8 +256,9 @@ __device__ __forceinline__ void write_tile(const ConvArgs& args, int work,
     __half* output = args.output + corner.first + group * 32;
 #pragma unroll
     for (int r0 = 0; r0 < T::kRows; r0 += kBatch) {
-      // All reads of a batch are under way before the first is used.
-      uint4 read[kBatch][2][T::kParts];
+      // All reads of a batch are under way before the first is used. Without a residual zeros are
+      // added: a branch around the additions costs registers, and spills.
+      uint4 read[kBatch][2][T::kParts] = {};
       if (has_residual)
 #pragma unroll
         for (int i = 0; i < kBatch * 2; ++i)
@@ -275,9 +275,8 @@ __device__ __forceinline__ void write_tile(const ConvArgs& args, int work,
 #pragma unroll
         for (int c = 0; c < 8; ++c)
           x[c] = sum[r][group * 4 + c / 2][i % 2 * 2 + c % 2] * args.unscale + bias[c];
-        if (has_residual)
 #pragma unroll
-          for (int part = 0; part < T::kParts; ++part) add_halves(x, read[i / 2][i % 2][part]);
+        for (int part = 0; part < T::kParts; ++part) add_halves(x, read[i / 2][i % 2][part]);
 #pragma unroll
         for (int c = 0; c < 8; ++c) x[c] = fmaxf(x[c], least);
         __half* target = output + corner.at(r, i % 2);

@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace diarist::backend::cuda {
 
@@ -22,7 +23,7 @@ __device__ __forceinline__ void copy_16(std::uint32_t target, const void* source
                : "memory");
 #else
   uint4 value = make_uint4(0, 0, 0, 0);
-  if (valid) value = *static_cast<const uint4*>(source);
+  if (valid) value = __ldg(static_cast<const uint4*>(source));
   asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(target), "r"(value.x), "r"(value.y),
                "r"(value.z), "r"(value.w)
                : "memory");
@@ -54,6 +55,20 @@ __device__ __forceinline__ void load_matrices(std::uint32_t address, std::uint32
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(address)
                : "memory");
+}
+
+/// Two values as halves in one word, the first one low.
+__device__ __forceinline__ std::uint32_t packed_halves(float first, float second) {
+  const __half2 pair = __floats2half2_rn(first, second);
+  std::uint32_t word = 0;
+  std::memcpy(&word, &pair, sizeof(word));
+  return word;
+}
+
+__device__ __forceinline__ float2 unpacked_halves(std::uint32_t word) {
+  __half2 pair;
+  std::memcpy(&pair, &word, sizeof(word));
+  return __half22float2(pair);
 }
 
 /// Both halves of a word clamped to the finite range; NaN becomes the largest half.
