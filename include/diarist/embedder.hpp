@@ -36,9 +36,9 @@ struct EmbedderOptions {
   std::string device = "cpu";          ///< "cpu", "reference", "cuda" or "cuda:N"
   /// Unset: kFast on GPUs, kExact elsewhere.
   std::optional<Precision> precision;
-  int threads = 0;           ///< worker threads of a CPU; 0: all processors this process may use
-  std::string target;        ///< force a CPU instruction set by name; empty: the best
-  int batch = 0;             ///< chunks per batch; 0: chosen by the device. Never changes a result
+  int threads = 0;     ///< worker threads of a CPU; 0: all processors this process may use
+  std::string target;  ///< force a CPU instruction set or GPU kernels by name; empty: the best
+  int batch = 0;       ///< chunks per batch; 0: chosen by the device. Never changes a result
   bool kernel_only = false;  ///< no vendor library: a layer without an own kernel is an error
   bool graph = true;         ///< GPUs: record a batch's work once and replay it
   std::filesystem::path tune_file;  ///< GPUs: choices measured by `diarist tune`; empty: none

@@ -43,7 +43,7 @@ model::EmbeddingWeights load_weights(const EmbedderOptions& options) {
 bool is_gpu(const std::string& device) { return device.rfind("cuda", 0) == 0; }
 
 // Wishes that only GPUs can meet are refused elsewhere, instead of being ignored.
-const EmbedderOptions& checked(const EmbedderOptions& options) {
+EmbedderOptions checked(EmbedderOptions options) {
   if (options.batch < 0)
     base::fail(ErrorCode::kInvalidArgument, "batch of {} chunks: use 0 or more", options.batch);
   if (!is_gpu(options.device) && !options.tune_file.empty())

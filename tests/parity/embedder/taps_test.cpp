@@ -23,9 +23,13 @@ std::vector<Layer> layers_of(const std::string& device, Precision precision) {
   options.precision = precision;
   options.batch = 1;
   const Embedder embedder(options);
-  const std::vector<float> features = embedder.features({golden_signal()});
+  // Three seconds whose mean is that of the piece: a device that removed the mean of the whole
+  // chunk once more would be far off.
+  const std::vector<float> signal = golden_signal();
+  const std::vector<float> features =
+      embedder.features({std::span(signal).first(48000)}, FeatureMean::kPiece);
   std::vector<float> masks(std::size_t{3} * 589, 0.0F);
-  std::fill_n(masks.begin(), 589, 1.0F);
+  std::fill_n(masks.begin(), 176, 1.0F);
   std::fill_n(masks.begin() + 589 + 100, 200, 1.0F);
   for (std::size_t f = 0; f < 589; f += 7) masks[1178 + f] = 1.0F;
   std::vector<Layer> layers;
@@ -58,7 +62,9 @@ class EmbedderTapParity : public testing::TestWithParam<std::string> {};
 
 // Bounds of spec/gpu-embedding.md section 5.
 TEST_P(EmbedderTapParity, EveryLayerKeepsToTheReference) {
-  for (const Precision precision : {Precision::kExact, Precision::kFast}) {
+  std::vector<Precision> precisions = {Precision::kExact};
+  if (GetParam() != "cpu") precisions.push_back(Precision::kFast);  // the same on a processor
+  for (const Precision precision : precisions) {
     const bool exact = precision == Precision::kExact;
     const std::vector<Layer> layers = layers_of(GetParam(), precision);
     ASSERT_EQ(layers.size(), reference().size());
