@@ -57,6 +57,44 @@ void add_speakers(const timeline::NamedTurns& named, const cluster::Result& clus
   }
 }
 
+// Turns and speakers; none where no frame has a voice.
+void find_turns(const FinishInput& input, const cluster::Settings& settings,
+                const RunOptions& options, base::TaskPool* pool, StageResults* stages,
+                Diarization& result) {
+  if (input.chunks == 0) return;
+  const timeline::Grid grid =
+      timeline::Grid::of_chunks(input.chunks, input.step_seconds * kSampleRate);
+  std::vector<std::uint8_t> counts = timeline::count_speakers(grid, input.activity);
+  if (stages) stages->counts = counts;
+  if (*std::max_element(counts.begin(), counts.end()) == 0) return;
+
+  cluster::Settings requested = settings;
+  requested.hints = options.speakers;
+  requested.reference = options.reference;
+  const cluster::Result clusters = cluster::assign_speakers(
+      {input.chunks, input.dim, input.activity, input.embeddings}, requested, pool);
+  for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
+  if (clusters.max_count > 0) timeline::cap_counts(counts, clusters.max_count);
+  if (stages) {
+    stages->hard_clusters = clusters.hard;
+    stages->counts = counts;
+  }
+
+  FrameMatrix matrix = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
+  timeline::cap_counts(counts, 1);
+  FrameMatrix exclusive = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
+  check_turns(input, clusters, matrix, exclusive);
+
+  const std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
+  const std::vector<timeline::Segment> alone = timeline::segments_of(exclusive);
+  timeline::NamedTurns named = options.reference
+                                   ? timeline::name_like_reference(segments, alone)
+                                   : timeline::name_by_first_turn(segments, alone, input.duration);
+  add_speakers(named, clusters, input.dim, result);
+  result.turns = std::move(named.turns);
+  result.exclusive_turns = std::move(named.exclusive_turns);
+}
+
 }  // namespace
 
 cluster::Settings cluster_settings(const model::Preset& preset,
@@ -88,42 +126,12 @@ void finish(const FinishInput& input, const cluster::Settings& settings, const R
                                  -2);
     result.stages = stages;
   }
-  if (input.chunks == 0) return;
-  const timeline::Grid grid =
-      timeline::Grid::of_chunks(input.chunks, input.step_seconds * kSampleRate);
-  std::vector<std::uint8_t> counts = timeline::count_speakers(grid, input.activity);
-  if (stages) stages->counts = counts;
-  if (*std::max_element(counts.begin(), counts.end()) == 0) return;
-
-  cluster::Settings requested = settings;
-  requested.hints = options.speakers;
-  requested.reference = options.reference;
-  const cluster::Result clusters = cluster::assign_speakers(
-      {input.chunks, input.dim, input.activity, input.embeddings}, requested, pool);
-  for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
-  if (clusters.max_count > 0) timeline::cap_counts(counts, clusters.max_count);
-  if (stages) {
-    stages->hard_clusters = clusters.hard;
-    stages->counts = counts;
-  }
-
-  FrameMatrix matrix = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
-  timeline::cap_counts(counts, 1);
-  FrameMatrix exclusive = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
-  check_turns(input, clusters, matrix, exclusive);
-
-  const std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
-  const std::vector<timeline::Segment> alone = timeline::segments_of(exclusive);
-  timeline::NamedTurns named = options.reference
-                                   ? timeline::name_like_reference(segments, alone)
-                                   : timeline::name_by_first_turn(segments, alone, input.duration);
-  add_speakers(named, clusters, input.dim, result);
+  find_turns(input, settings, options, pool, stages.get(), result);
+  // Silence as well: whoever asked for speakers hears that there are none.
   if (!options.reference)
     if (auto warning =
             cluster::unmet_minimum(options.speakers, static_cast<int>(result.speakers.size())))
       result.warnings.push_back(std::move(*warning));
-  result.turns = std::move(named.turns);
-  result.exclusive_turns = std::move(named.exclusive_turns);
 }
 
 }  // namespace diarist::pipeline
