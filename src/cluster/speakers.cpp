@@ -77,7 +77,7 @@ int forced_number(const Job& job, int found, Result& result) {
   if (target > most) {
     // The reference has no result here; the preset "open" has none to be equal to.
     if (job.settings.reference && job.settings.method == Method::kVbxPlda)
-      base::fail(ErrorCode::kInvalidArgument,
+      base::fail(ErrorCode::kUnsupported,
                  "{} speakers asked for, but only {} stretches of speech are long enough to tell "
                  "speakers apart; ask for fewer",
                  target, most);
@@ -121,6 +121,10 @@ void cluster_with_plda(Job& job, Result& result) {
   result.priors = std::move(vb.priors);
   result.elbo = std::move(vb.elbo);
   const int found = static_cast<int>(centroids.size() / job.dim);
+  if (found == 0)  // only when the features are not numbers
+    base::fail(ErrorCode::kBadModel,
+               "the PLDA makes no numbers of these embeddings; import the bundle again, and the "
+               "embeddings must come from its network");
   if (const int target = forced_number(job, found, result); target > 0) {
     job.one_to_one = false;
     int clusters = 0;
@@ -195,7 +199,7 @@ void cluster_agglomerative(Job& job, Result& result) {
 void check_unusable(const Job& job, Result& result) {
   const Training& training = job.training;
   if (training.unusable > 0 && job.settings.reference)
-    base::fail(ErrorCode::kInvalidArgument,
+    base::fail(ErrorCode::kUnsupported,
                "{} training embeddings are zero or infinite, which the reference refuses; run "
                "without its rules",
                training.unusable);

@@ -55,7 +55,8 @@ struct Result {
 };
 
 /// \param pool threads for the pairwise distances; null: none. Never changes the result.
-/// \throws Error kInvalidArgument for contradicting hints.
+/// \throws Error kInvalidArgument for contradicting hints; kUnsupported where the reference has no
+///     result for this recording.
 Result assign_speakers(const Input& input, const Settings& settings,
                        base::TaskPool* pool = nullptr);
 

@@ -171,5 +171,14 @@ TEST(BadEmbeddings, AreLeftOutAndReported) {
   }
 }
 
+// plain_plda() looks at the first 128 dimensions only; without a direction there, no feature is a
+// number and no speaker is left.
+TEST(BadEmbeddings, OutsideOfWhatThePldaSeesAreRefused) {
+  Recording made = wide(recording(2));
+  for (std::size_t i = 0; i < made.embeddings.size(); ++i)
+    made.embeddings[i] = i % 256 < 128 ? 0.0F : 1.0F;
+  EXPECT_THROW(run(made, Method::kVbxPlda, {}), Error);
+}
+
 }  // namespace
 }  // namespace diarist::cluster
