@@ -10,8 +10,11 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/error.hpp"
 
 namespace diarist::base {
 namespace {
@@ -34,7 +37,7 @@ int usable_processors() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
   if (const int limit = cgroup_processors(); limit > 0) count = std::min(count, limit);
-  return std::max(1, count);
+  return std::clamp(count, 1, kMostThreads);
 }
 
 struct TaskPool::State {
@@ -64,6 +67,16 @@ struct TaskPool::State {
     }
   }
 
+  void stop() {
+    {
+      const std::lock_guard lock(mutex);
+      quit = true;
+    }
+    wake.notify_all();
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  }
+
   void loop(int worker) {
     std::uint64_t seen = 0;
     for (;;) {
@@ -81,18 +94,20 @@ struct TaskPool::State {
 };
 
 TaskPool::TaskPool(int threads) : state_(std::make_unique<State>()) {
-  for (int worker = 1; worker < std::max(1, threads); ++worker)
-    state_->threads.emplace_back([state = state_.get(), worker] { state->loop(worker); });
+  if (threads > kMostThreads)
+    fail(ErrorCode::kInvalidArgument, "{} threads: at most {} can be used", threads, kMostThreads);
+  try {
+    for (int worker = 1; worker < threads; ++worker)
+      state_->threads.emplace_back([state = state_.get(), worker] { state->loop(worker); });
+  } catch (const std::system_error& error) {
+    const std::size_t started = state_->threads.size() + 1;
+    state_->stop();
+    fail(ErrorCode::kOutOfMemory, "only {} of {} threads can be started ({}); ask for fewer",
+         started, threads, error.what());
+  }
 }
 
-TaskPool::~TaskPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->quit = true;
-  }
-  state_->wake.notify_all();
-  for (std::thread& thread : state_->threads) thread.join();
-}
+TaskPool::~TaskPool() { state_->stop(); }
 
 int TaskPool::threads() const noexcept { return static_cast<int>(state_->threads.size()) + 1; }
 

@@ -10,10 +10,14 @@ namespace diarist::base {
 /// Processors this process may use: affinity mask and cgroup quota, at least 1.
 int usable_processors();
 
+/// More threads than any machine we know; every one of them has a workspace.
+inline constexpr int kMostThreads = 1024;
+
 /// A fixed set of threads. The calling thread works too, so TaskPool(1) starts none.
 /// parallel_for may be called from many threads; the calls are run one after the other.
 class TaskPool {
  public:
+  /// \throws Error kInvalidArgument beyond kMostThreads, kOutOfMemory when the system refuses.
   explicit TaskPool(int threads);
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "expect_error.hpp"
+
 namespace diarist::base {
 namespace {
 
@@ -123,6 +125,11 @@ TEST(TaskPool, ManyCallers) {
   for (std::thread& thread : callers) thread.join();
   EXPECT_EQ(total, 6 * 40);
   EXPECT_EQ(overlapping, 0);  // the calls ran one after the other
+}
+
+TEST(TaskPool, RefusesMoreThreadsThanCanWork) {
+  test::expect_error(ErrorCode::kInvalidArgument, "at most 1024",
+                     [] { TaskPool pool(kMostThreads + 1); });
 }
 
 TEST(TaskPool, StartsAndStops) {
