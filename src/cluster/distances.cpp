@@ -47,24 +47,25 @@ CondensedDistances::CondensedDistances(std::span<const float> rows, std::size_t 
     offsets_[i] = static_cast<std::ptrdiff_t>(i * count_ - i * (i + 1) / 2) -
                   static_cast<std::ptrdiff_t>(i) - 1;
 
-  // Rows widened, once as they are and once as panels whose lanes are rows.
-  const std::vector<double> wide(rows.begin(), rows.end());
   const std::size_t panels = (count_ + kWide - 1) / kWide;
-  std::vector<double> packed(panels * kWide * dim, 0.0);
-  for (std::size_t i = 0; i < count_; ++i)
-    for (std::size_t d = 0; d < dim; ++d)
-      packed[(i / kWide * dim + d) * kWide + i % kWide] = wide[i * dim + d];
-
   const std::size_t blocks = (count_ + kRowBlock - 1) / kRowBlock;
   parallel_for(pool, blocks, [&](std::size_t block) {
     const std::size_t first = block * kRowBlock;
     const std::size_t last = std::min(count_, first + kRowBlock);
+    // Rows are widened per task: copies of all of them would stand beside the distances, which are
+    // the largest array of a long recording.
+    const std::vector<double> left(rows.begin() + static_cast<std::ptrdiff_t>(first * dim),
+                                   rows.begin() + static_cast<std::ptrdiff_t>(last * dim));
+    std::vector<double> packed(dim * kWide, 0.0);  // a panel, whose lanes are rows
     double tile[kPair * kWide];
     for (std::size_t panel = first / kWide; panel < panels; ++panel) {
+      for (std::size_t j = 0; j < std::min(kWide, count_ - panel * kWide); ++j)
+        for (std::size_t d = 0; d < dim; ++d)
+          packed[d * kWide + j] = rows[(panel * kWide + j) * dim + d];
       for (std::size_t i = first; i < last; i += kPair) {
         if ((panel + 1) * kWide <= i + 1) continue;  // nothing above the diagonal
-        const std::size_t second = std::min(i + 1, count_ - 1);
-        squared_tile({&wide[i * dim], &wide[second * dim]}, &packed[panel * kWide * dim], dim,
+        const std::size_t second = std::min(i + 1, last - 1);
+        squared_tile({&left[(i - first) * dim], &left[(second - first) * dim]}, packed.data(), dim,
                      tile);
         for (std::size_t r = 0; r < kPair && i + r < last; ++r) {
           const std::size_t from = std::max(panel * kWide, i + r + 1);

@@ -64,7 +64,6 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
   std::vector<double>& gamma = result.responsibilities;
   std::vector<double> alpha(speakers * dim), alpha_transposed(dim * speakers);
   std::vector<double> speaker_term(speakers), log_prior(speakers), row_evidence(rows);
-  std::vector<double> log_p(rows * speakers);
 
   for (int iteration = 0; iteration < settings.max_iterations; ++iteration) {
     const std::vector<double> weights = column_sums(gamma, speakers);
@@ -83,20 +82,20 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
       speaker_term[s] = 0.5 * term;
       log_prior[s] = std::log(result.priors[s] + 1e-8);
     }
-    multiply({rho.data(), dim, 1}, alpha_transposed.data(), log_p.data(), rows, dim, speakers,
+    // The responsibilities have played their part; the log densities take their place.
+    multiply({rho.data(), dim, 1}, alpha_transposed.data(), gamma.data(), rows, dim, speakers,
              pool);
     parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
       const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
       for (std::size_t t = block * kRowBlock; t < last; ++t) {
-        double* p = &log_p[t * speakers];
+        double* p = &gamma[t * speakers];
         for (std::size_t s = 0; s < speakers; ++s)
           p[s] = settings.fa * (p[s] - speaker_term[s] + constant[t]) + log_prior[s];
         const double most = *std::max_element(p, p + speakers);
         double sum = 0;
         for (std::size_t s = 0; s < speakers; ++s) sum += std::exp(p[s] - most);
         const double evidence = most + std::log(sum);
-        for (std::size_t s = 0; s < speakers; ++s)
-          gamma[t * speakers + s] = std::exp(p[s] - evidence);
+        for (std::size_t s = 0; s < speakers; ++s) p[s] = std::exp(p[s] - evidence);
         row_evidence[t] = evidence;
       }
     });

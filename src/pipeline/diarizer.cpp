@@ -11,6 +11,7 @@
 #include "audio/source.hpp"
 #include "backend/registry.hpp"
 #include "base/error.hpp"
+#include "base/memory.hpp"
 #include "base/run_control.hpp"
 #include "cluster/hints.hpp"
 #include "diarist/models.hpp"
@@ -27,6 +28,10 @@ namespace {
 using pipeline::choose_preset;
 using pipeline::models_folder;
 using pipeline::Session;
+
+// More windows than this (an hour of them) and the distances of the clustering, 4 n^2 bytes, are
+// the largest thing in memory: the session's buffers then make room for them.
+constexpr int kWindowsBesideSession = 3600;
 
 void check_options(const RunOptions& options) {
   const int step = options.step_seconds;
@@ -113,8 +118,13 @@ class Diarizer::Impl {
     if (session->embedder().checks_turns())
       input.embed_pieces = [&](auto pieces) {
         const pipeline::Stopwatch watch(result.timings.embedding);
+        if (!session) session = take({options.step_seconds, precision});
         return session->embedder().embed_pieces(networks.log_mel, pieces, control.stop);
       };
+    if (networks.chunks > kWindowsBesideSession && session->in_host_memory()) {
+      session.reset();
+      base::return_free_memory();
+    }
     base::check_stop(control.stop);
     if (control.progress) control.progress({"clustering", result.duration, result.duration});
     const double embedding_before = result.timings.embedding;
@@ -123,7 +133,7 @@ class Diarizer::Impl {
       pipeline::finish(input, cluster_settings_, options, &pool_, result);
     }
     result.timings.clustering -= result.timings.embedding - embedding_before;
-    give_back(std::move(session));
+    if (session) give_back(std::move(session));
   }
 
   void describe(const RunOptions& options, Precision precision, Diarization& result) const {

@@ -47,6 +47,8 @@ class Session {
                     StageTimings& timings);
 
   PairEmbedder& embedder() noexcept { return *embedder_; }
+  /// False when the buffers lie on a device and don't crowd the host.
+  bool in_host_memory() const noexcept { return strip_.in_host_memory(); }
   const SessionOptions& options() const noexcept { return options_; }
 
  private:

@@ -47,6 +47,7 @@ class Strip {
   backend::View log_mel(std::int64_t first, std::int64_t stride) const;
   /// The whole log-mel strip as a shared value; row 0 is second begin()/kSecond.
   backend::View all_log_mel() const;
+  bool in_host_memory() const noexcept { return samples_->host() != nullptr; }
   /// Log-mel rows present, counted from row 0 of all_log_mel().
   std::int64_t log_mel_rows() const noexcept;
   /// Reads `rows` log-mel rows from an absolute row on; complete when the call returns.

@@ -136,12 +136,21 @@ class Planner {
     }
   }
 
+  /// A phase ends for all items before the next one begins, so memory of a value that no later
+  /// phase reads can be given to the next phase's values.
   void place_in_items() {
-    for (std::size_t id = 0; id < uses_.size(); ++id) {
-      if (plan_.places[id].home != Home::kItem) continue;
-      plan_.places[id].offset = plan_.item_floats;
-      plan_.item_floats += floats(static_cast<ValueId>(id));
+    Stretches stretches;
+    for (int phase = 0; phase < static_cast<int>(plan_.phases.size()); ++phase) {
+      for (std::size_t id = 0; id < uses_.size(); ++id) {
+        if (plan_.places[id].home != Home::kItem || uses_[id].first_phase != phase) continue;
+        plan_.places[id].offset = stretches.take(floats(static_cast<ValueId>(id)));
+      }
+      for (std::size_t id = 0; id < uses_.size(); ++id) {
+        if (plan_.places[id].home != Home::kItem || uses_[id].last_phase != phase) continue;
+        stretches.give_back(plan_.places[id].offset);
+      }
     }
+    plan_.item_floats = stretches.end();
   }
 
   void place_in_workers() {

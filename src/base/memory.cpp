@@ -1,0 +1,17 @@
+#include "base/memory.hpp"
+
+#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace diarist::base {
+
+void return_free_memory() noexcept {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+}  // namespace diarist::base
