@@ -1,7 +1,5 @@
 // diarist cluster: everything after the networks, from stored stages.
 
-#include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -31,8 +29,7 @@ int cluster(const ClusterArguments& arguments) {
                                        .embeddings = stages.embeddings},
                                       arguments.engine, arguments.run);
   result.uri = arguments.uri;
-  for (const std::string& warning : result.warnings)
-    std::fprintf(stderr, "diarist: warning: %s\n", warning.c_str());
+  for (const std::string& warning : result.warnings) complain("warning: " + warning);
   print(format_result(result, arguments.format, arguments.exclusive));
   return kOk;
 }
@@ -54,11 +51,15 @@ void add_cluster(CLI::App& app, Action& action) {
   command->add_option("--uri", arguments->uri, "name of the recording")->capture_default_str();
   add_engine_options(*command, arguments->engine, false);
   add_speaker_options(*command, arguments->run);
+  command
+      ->add_option("--step", arguments->run.step_seconds,
+                   "seconds between windows, as in the run that stored the stages")
+      ->capture_default_str();
   command->add_flag("--exclusive", arguments->exclusive,
                     "print turns with at most one speaker at a time");
   command->add_option("--format", arguments->format, "rttm (default), json or table")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{
-          {"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
+      ->transform(one_of<Format>(
+          {{"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
   command->footer(
       "The presets open and open-lite leave out their turn check here: it needs the "
       "audio.\nExample:\n  diarist run --save-stages stages meeting.wav\n"

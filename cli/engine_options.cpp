@@ -1,7 +1,5 @@
 #include "engine_options.hpp"
 
-#include <map>
-
 namespace diarist::cli {
 
 void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_networks) {
@@ -18,8 +16,8 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
   command
       .add_option("--precision", options.precision,
                   "exact, fast where the device has kernels for it, or tf32 (GPUs, for comparison)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
-          {"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
+      ->transform(one_of<Precision>(
+          {{"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
   command.add_option("--threads", options.threads, "worker threads (0: all processors)")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--cpu-target", options.target,

@@ -15,4 +15,22 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
 /// --num-speakers, --min-speakers, --max-speakers, --reference.
 void add_speaker_options(CLI::App& command, RunOptions& options);
 
+/// For option->transform(): turns a name into its value, and tells the names to whoever gives
+/// another.
+template <typename Value>
+CLI::Validator one_of(std::vector<std::pair<std::string, Value>> names) {
+  std::string list;
+  for (const auto& [name, value] : names) list += (list.empty() ? "" : ", ") + name;
+  return CLI::Validator(
+      [names = std::move(names), list](std::string& text) -> std::string {
+        for (const auto& [name, value] : names) {
+          if (text != name) continue;
+          text = std::to_string(static_cast<int>(value));
+          return {};
+        }
+        return "'" + text + "' is not known; use one of: " + list;
+      },
+      "");
+}
+
 }  // namespace diarist::cli

@@ -1,13 +1,13 @@
 // The program: parses the command line, runs one verb, turns errors into exit codes.
 
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <string>
 
 #include "commands.hpp"
 #include "diarist/error.hpp"
 #include "diarist/info.hpp"
+#include "output_files.hpp"
 
 namespace {
 
@@ -34,6 +34,10 @@ int main(int argc, char** argv) {
   CLI::App app{"diarist: who spoke when in a recording"};
   app.set_version_flag("--version", std::string("diarist ") + diarist::version());
   app.require_subcommand(1);
+  // One line, like all other errors.
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return "diarist: " + cli::one_line(error.what()) + "; see diarist --help\n";
+  });
   app.footer(
       "Start with: diarist models pull open && diarist run meeting.wav\n"
       "Exit codes: 0 ok, 1 some inputs failed, 2 wrong usage, 3 models missing or bad, "
@@ -55,10 +59,10 @@ int main(int argc, char** argv) {
   try {
     return action();
   } catch (const diarist::Error& error) {
-    std::fprintf(stderr, "diarist: %s\n", error.what());
+    cli::complain(error.what());
     return exit_code_of(error.code());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "diarist: %s\n", error.what());
+    cli::complain(error.what());
     return cli::kSomeFailed;
   }
 }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "diarist/error.hpp"
 #include "diarist/formats.hpp"
@@ -37,6 +38,22 @@ bool print(std::string_view text) {
               fmt::format("standard output: can't write: {}", std::strerror(errno)));
 }
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f)
+      line += fmt::format("\\x{:02x}", byte);
+    else
+      line += c;
+  }
+  return line;
+}
+
+void complain(std::string_view text) {
+  std::fprintf(stderr, "diarist: %s\n", one_line(text).c_str());
+}
+
 void write_file(const std::filesystem::path& file, std::string_view text) {
   const std::string temporary = fmt::format("{}.{}.tmp", file.string(), getpid());
   const auto give_up = [&](const char* what) {
@@ -57,12 +74,14 @@ std::vector<std::string> unique_ids(const std::vector<std::string>& inputs) {
   std::map<std::string, int> stems;
   for (const std::string& input : inputs) ++stems[std::filesystem::path(input).stem().string()];
   std::vector<std::string> ids;
-  std::map<std::string, int> seen;
+  std::set<std::string> taken;
   for (const std::string& input : inputs) {
     const std::filesystem::path path(input);
-    std::string id = path.stem().string();
-    if (stems[id] > 1) id = path.filename().string();
-    if (const int count = ++seen[id]; count > 1) id += fmt::format(".{}", count);
+    std::string wanted = path.stem().string();
+    if (stems[wanted] > 1) wanted = path.filename().string();
+    std::string id = wanted;
+    // "a.wav" twice and "a.wav.2.wav" must not meet either.
+    for (int count = 2; !taken.insert(id).second; ++count) id = fmt::format("{}.{}", wanted, count);
     ids.push_back(std::move(id));
   }
   return ids;

@@ -19,6 +19,13 @@ std::string format_result(const Diarization& result, Format format, bool exclusi
 /// quietly). \throws Error kBadFile for anything else, e.g. a full disk.
 bool print(std::string_view text);
 
+/// The text with control characters made visible: a message stays one line, whatever a file is
+/// called.
+std::string one_line(std::string_view text);
+
+/// One line on standard error: "diarist: TEXT".
+void complain(std::string_view text);
+
 /// Writes atomically (temporary file, rename). \throws Error kBadFile.
 void write_file(const std::filesystem::path& file, std::string_view text);
 

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,8 +61,9 @@ bool run_one(const RunArguments& arguments, const Diarizer& diarizer, const std:
   control.log = [&](LogLevel level, std::string_view text) {
     if (level != LogLevel::kWarning) return;
     line.clear();
-    std::fprintf(stderr, "diarist: %s: warning: %.*s\n", input.c_str(),
-                 static_cast<int>(text.size()), text.data());
+    const std::string start = one_line(input) + ": ";  // warnings about the file name it already
+    if (text.starts_with(start)) text.remove_prefix(start.size());
+    complain(fmt::format("{}: warning: {}", input, text));
   };
   Diarization result = diarizer.run(std::filesystem::path(input), arguments.run, control);
   line.clear();
@@ -108,12 +108,11 @@ int run(RunArguments arguments) {
         throw Error(ErrorCode::kCancelled, fmt::format("{}: stopped; {} of {} recordings done",
                                                        input, i, arguments.inputs.size()));
       const std::string what = error.what();
-      const bool named = what.find(input) != std::string::npos;
-      std::fprintf(stderr, "diarist: %s%s%s\n", named ? "" : input.c_str(), named ? "" : ": ",
-                   what.c_str());
+      const bool named = one_line(what).starts_with(one_line(input) + ":");
+      complain(named ? what : fmt::format("{}: {}", input, what));
       ++failed;
     } catch (const std::bad_alloc&) {
-      std::fprintf(stderr, "diarist: %s: not enough memory\n", input.c_str());
+      complain(fmt::format("{}: not enough memory", input));
       ++failed;
     }
   }
@@ -137,8 +136,8 @@ void add_run(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--out", arguments->out, "folder for one result file per recording");
   command->add_option("--format", arguments->format, "rttm (default), json or table")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{
-          {"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
+      ->transform(one_of<Format>(
+          {{"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
   command->add_option(
       "--save-stages", arguments->save_stages,
       "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");

@@ -1,6 +1,5 @@
 // diarist score: error rates of a hypothesis against a reference.
 
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -32,7 +31,7 @@ int score(const ScoreArguments& arguments) {
   const ScoreReport report = score_files(read_rttm(arguments.reference),
                                          read_rttm(arguments.hypothesis), arguments.options);
   for (const std::string& warning : report.warnings) {
-    std::fprintf(stderr, "diarist: warning: %s\n", warning.c_str());
+    complain("warning: " + warning);
   }
   print(arguments.json ? to_json(report, arguments.options) : to_table(report, arguments.options));
   return kOk;
