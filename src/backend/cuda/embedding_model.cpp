@@ -119,9 +119,12 @@ TrunkChoice EmbeddingModel::choose(int items) const {
   options.tuned = options_.tuned;
   TrunkChoice choice = choose_trunk(facts_, layers_, options);
   const auto found =
-      std::find_if(choice.layers.begin(), choice.layers.end(),
-                   [](const LayerChoice& layer) { return layer.kernel == KernelId::kConvFfma; });
-  if (found == choice.layers.end() || options.family == Family::kFp32) return choice;
+      std::find_if(choice.layers.begin(), choice.layers.end(), [](const LayerChoice& layer) {
+        return layer.kernel == KernelId::kConvFfma || layer.kernel == KernelId::kStemFfma;
+      });
+  const bool floats =
+      choice.maps[static_cast<std::size_t>(layers_.back().output)] == MapFormat::kFloat;
+  if (found == choice.layers.end() || floats) return choice;
   const std::string cause =
       layers_[static_cast<std::size_t>(found - choice.layers.begin())].name + ": " + found->reason;
   options.family = Family::kFp32;
@@ -160,7 +163,7 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
   };
   if (const Stem* stem = std::get_if<Stem>(&node.block)) {
     packed.bias = to_device<float>(device_, stem->bias.values(), "stem bias");
-    if (format_ == MapFormat::kFloat) {
+    if (choice.kernel == KernelId::kStemFfma) {
       packed.weights = to_device<float>(device_, pack_stem_floats(*stem), "stem weights");
       return packed;
     }

@@ -92,15 +92,15 @@ TEST(Choice, TilesFitTheDevice) {
         }
 }
 
-TEST(Choice, FusesBlocksShortcutsAndStem) {
+TEST(Choice, FusesBlocksAndShortcuts) {
   const std::vector<ConvLayer> layers = resnet34_trunk();
   const TrunkChoice choice = choose_trunk(kH200, layers, {.items = 128});
   const int first = static_cast<int>(layer_index(layers, "resnet.layer1.0.conv2"));
-  for (const char* name : {"resnet.conv1", "resnet.layer1.0.conv1", "resnet.layer1.0.conv2"}) {
+  for (const char* name : {"resnet.layer1.0.conv1", "resnet.layer1.0.conv2"}) {
     EXPECT_EQ(find(choice, layers, name).kernel, KernelId::kBlockWalk) << name;
     EXPECT_EQ(find(choice, layers, name).launched_by, first) << name;
   }
-  EXPECT_EQ(map_of(choice, layers, "resnet.conv1"), MapFormat::kNone);
+  EXPECT_EQ(map_of(choice, layers, "resnet.conv1"), MapFormat::kHalf);
   EXPECT_EQ(map_of(choice, layers, "resnet.layer1.0.conv1"), MapFormat::kNone);
   EXPECT_EQ(map_of(choice, layers, "resnet.layer1.0.conv2"), MapFormat::kHalf);
   const int down = static_cast<int>(layer_index(layers, "resnet.layer2.0.conv1"));
@@ -119,7 +119,7 @@ TEST(Choice, HandedOutMapsAreNotFusedAway) {
   const int stem = layers[0].output;
   const std::vector<int> kept = {stem, hidden};
   const TrunkChoice choice = choose_trunk(kH200, layers, {.items = 128}, kept);
-  EXPECT_EQ(find(choice, layers, "resnet.conv1").kernel, KernelId::kStemFfma);
+  EXPECT_EQ(find(choice, layers, "resnet.conv1").kernel, KernelId::kStemMma);
   EXPECT_EQ(map_of(choice, layers, "resnet.conv1"), MapFormat::kHalf);
   EXPECT_EQ(find(choice, layers, "resnet.layer1.0.conv1").kernel, KernelId::kBlockWalk);
   EXPECT_EQ(find(choice, layers, "resnet.layer1.1.conv1").kernel, KernelId::kConvMma);
@@ -175,7 +175,7 @@ TEST(Choice, ForcedFamilies) {
       EXPECT_EQ(library.maps[static_cast<std::size_t>(layers[i].output)],
                 mode == Mode::kFast ? MapFormat::kHalf : MapFormat::kFloat);
     }
-    EXPECT_EQ(portable.layers[0].kernel, KernelId::kStemFfma);
+    EXPECT_EQ(portable.layers[0].kernel, KernelId::kStemMma);
     EXPECT_EQ(fp32.layers[0].kernel, KernelId::kStemFfma);
     const TrunkChoice hopper =
         choose_trunk(kH200, layers, {.mode = mode, .family = Family::kHopper, .items = 128});
@@ -277,7 +277,7 @@ TEST(Choice, TuneFileMaySplitABlock) {
   const TrunkChoice choice = choose_trunk(kH200, layers, {.items = 128, .tuned = tuned});
   for (const char* name : {"resnet.layer1.1.conv1", "resnet.layer1.1.conv2"})
     EXPECT_EQ(find(choice, layers, name).kernel, KernelId::kConvMma);
-  EXPECT_EQ(find(choice, layers, "resnet.conv1").kernel, KernelId::kStemFfma);
+  EXPECT_EQ(find(choice, layers, "resnet.conv1").kernel, KernelId::kStemMma);
 }
 
 }  // namespace

@@ -44,11 +44,12 @@ struct Stopwatch {
         ms = library;
         break;
       case KernelId::kBlockWalk:
-        ms = c.layers.size() == 3 ? block + stem / 2 : block;
+        ms = block;
         break;
       case KernelId::kConvDown:
         ms = down;
         break;
+      case KernelId::kStemMma:
       case KernelId::kStemFfma:
         ms = stem;
         break;
@@ -80,7 +81,7 @@ TEST(Tuner, FusesWhatIsQuickerFused) {
   const auto entries = tune(watch, Mode::kFast, {1, 128});
   EXPECT_EQ(entry_of(entries, "resnet.layer1.1.conv1", 128).kernel, KernelId::kBlockWalk);
   EXPECT_EQ(entry_of(entries, "resnet.layer1.1.conv2", 1).kernel, KernelId::kBlockWalk);
-  EXPECT_EQ(entry_of(entries, "resnet.conv1", 128).kernel, KernelId::kBlockWalk);
+  EXPECT_EQ(entry_of(entries, "resnet.conv1", 128).kernel, KernelId::kStemMma);
   EXPECT_EQ(entry_of(entries, "resnet.layer2.0.conv1", 128).kernel, KernelId::kConvDown);
   EXPECT_EQ(entry_of(entries, "resnet.layer2.0.shortcut.0", 128).kernel, KernelId::kConvDown);
   EXPECT_EQ(entry_of(entries, "resnet.layer2.1.conv1", 128).kernel, KernelId::kConvWalk);
@@ -93,7 +94,7 @@ TEST(Tuner, DoesNotFuseWhatIsSlowerFused) {
   watch.down = 9;
   const auto entries = tune(watch, Mode::kFast, {128});
   EXPECT_EQ(entry_of(entries, "resnet.layer1.1.conv1", 128).kernel, KernelId::kLibrary);
-  EXPECT_EQ(entry_of(entries, "resnet.conv1", 128).kernel, KernelId::kStemFfma);
+  EXPECT_EQ(entry_of(entries, "resnet.conv1", 128).kernel, KernelId::kStemMma);
   EXPECT_EQ(entry_of(entries, "resnet.layer2.0.conv1", 128).kernel, KernelId::kLibrary);
 }
 

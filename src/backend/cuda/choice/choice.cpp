@@ -15,9 +15,9 @@ constexpr int kOldestArchitecture = 75;
 // Best first. conv_ffma closes each list: it serves every shape of the networks.
 constexpr KernelId kHopperDefault[] = {
     KernelId::kBlockWalk, KernelId::kConvDown, KernelId::kConvWalk, KernelId::kConvTile,
-    KernelId::kStemFfma,  KernelId::kConvMma,  KernelId::kConvFfma};
-constexpr KernelId kPortableDefault[] = {KernelId::kStemFfma, KernelId::kConvMma,
-                                         KernelId::kConvFfma};
+    KernelId::kStemMma,   KernelId::kConvMma,  KernelId::kStemFfma, KernelId::kConvFfma};
+constexpr KernelId kPortableDefault[] = {KernelId::kStemMma, KernelId::kConvMma,
+                                         KernelId::kStemFfma, KernelId::kConvFfma};
 constexpr KernelId kFp32Only[] = {KernelId::kStemFfma, KernelId::kConvFfma};
 
 std::span<const KernelId> class_default(const DeviceFacts& device, Family family) {
@@ -52,9 +52,11 @@ class Selection {
                  "the Hopper kernels are asked for, but {} is sm_{}; leave the family open",
                  device_.name, device_.architecture);
     if (layer_.shape.stem() &&
-        (options_.mode == Mode::kTf32 || options_.family == Family::kLibrary))
-      return made(KernelId::kStemFfma, Source::kClassDefault,
+        (options_.mode == Mode::kTf32 || options_.family == Family::kLibrary)) {
+      const bool halves = options_.mode == Mode::kFast && !layer_.weights_exceed_half;
+      return made(halves ? KernelId::kStemMma : KernelId::kStemFfma, Source::kClassDefault,
                   "the library has no convolution that removes the mean");
+    }
     if (options_.mode == Mode::kTf32)
       return library(Source::kLibrary, "tf32 runs through the library, for comparison");
     if (options_.family == Family::kLibrary) return library(Source::kForced, "library forced");
@@ -192,8 +194,9 @@ const char* family_name(Family family) noexcept {
 }
 
 const char* kernel_name(KernelId kernel) noexcept {
-  constexpr const char* kNames[] = {"stem_ffma", "block_walk", "conv_walk", "conv_down",
-                                    "conv_tile", "conv_mma",   "conv_ffma", "library"};
+  constexpr const char* kNames[] = {"stem_mma",  "stem_ffma", "block_walk",
+                                    "conv_walk", "conv_down", "conv_tile",
+                                    "conv_mma",  "conv_ffma", "library"};
   return kNames[static_cast<int>(kernel)];
 }
 

@@ -31,8 +31,9 @@ enum class Family { kAny, kHopper, kPortable, kFp32, kLibrary };
 const char* family_name(Family family) noexcept;
 
 enum class KernelId {
-  kStemFfma,   // first convolution, mean removal and layout change; any device
-  kBlockWalk,  // Hopper, fast: a whole 32-channel basic block; the first one with the stem inside
+  kStemMma,    // first convolution on tensor cores; any device
+  kStemFfma,   // first convolution in FP32
+  kBlockWalk,  // Hopper, fast: a whole 32-channel basic block
   kConvWalk,   // Hopper: 3x3 stride 1 down the rows; 64 channels fast, 32 channels exact
   kConvDown,   // Hopper, fast: 3x3 stride 2 with its 1x1 shortcut folded in; 32 and 64 channels in
   kConvTile,   // Hopper: TMA + wgmma implicit GEMM; 128 and 256 channels, 64 channels exact

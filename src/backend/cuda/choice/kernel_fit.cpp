@@ -74,13 +74,13 @@ std::string other_shape(KernelId kernel, const LayerShape& s, Mode mode) {
   const bool three = s.taps == 9;
   bool ok = false;
   switch (kernel) {
+    case KernelId::kStemMma:
     case KernelId::kStemFfma:
       return s.cin == 1 && s.cout == 32 && three && same_strides(s, 1)
                  ? ""
                  : "serves only the first convolution (1 to 32 channels)";
     case KernelId::kBlockWalk:
-      ok = mode == Mode::kFast && three && same_strides(s, 1) &&
-           (square(s, 32) || (s.cin == 1 && s.cout == 32));
+      ok = mode == Mode::kFast && three && same_strides(s, 1) && square(s, 32);
       return ok ? "" : "serves only blocks of 32 channels in fast mode";
     case KernelId::kConvWalk:
       ok = three && same_strides(s, 1) && square(s, mode == Mode::kFast ? 64 : 32);

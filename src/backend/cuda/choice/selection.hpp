@@ -7,7 +7,7 @@ namespace diarist::backend::cuda {
 
 /// What stands around a convolution, as far as it matters to fused kernels.
 struct Surroundings {
-  bool whole_block = false;  // its basic block (or, for the stem, the next one) may be one kernel
+  bool whole_block = false;  // its basic block may be one kernel
   bool shortcut = false;     // stride-2 convolution and shortcut may be one kernel
 };
 

@@ -21,7 +21,6 @@ class Trunk {
   TrunkChoice run() {
     choice_.layers.resize(layers_.size());
     std::vector<bool> done(layers_.size(), false);
-    // Blocks first, since the stem asks whether the first one is fused.
     for (int i = 0; i < count(); ++i) {
       const int second = second_of(i);
       if (second != kNone && is_plain_block(i, second) && fuse_block(i, second)) {
@@ -32,7 +31,7 @@ class Trunk {
       if (shortcut != kNone && fuse_shortcut(i, shortcut)) done[at(i)] = done[at(shortcut)] = true;
     }
     for (int i = 0; i < count(); ++i) {
-      if (!done[at(i)]) choice_.layers[at(i)] = choose_single(i);
+      if (!done[at(i)]) choice_.layers[at(i)] = select(device_, layer(i), options_, i, {});
     }
     lay_out_maps();
     return std::move(choice_);
@@ -102,28 +101,6 @@ class Trunk {
     choice_.layers[at(main)] = std::move(a);
     choice_.layers[at(shortcut)] = std::move(b);
     return true;
-  }
-
-  // The stem goes inside the first block when that is one kernel and nobody else reads its map.
-  LayerChoice choose_single(int index) {
-    int block = kNone;
-    if (layer(index).shape.stem() && !handed_out(layer(index).output)) {
-      for (int i = 0; i < count(); ++i) {
-        if (!reads(i, layer(index).output)) continue;
-        const LayerChoice& reader = choice_.layers[at(i)];
-        const bool inside = reader.kernel == KernelId::kBlockWalk &&
-                            (block == kNone || block == reader.launched_by);
-        if (!inside) return select(device_, layer(index), options_, index, {});
-        block = reader.launched_by;
-      }
-    }
-    if (block == kNone) return select(device_, layer(index), options_, index, {});
-    LayerChoice choice = select(device_, layer(index), options_, index, {.whole_block = true});
-    if (choice.kernel == KernelId::kBlockWalk) {
-      choice.launched_by = block;
-      choice.variant = choice_.layers[at(block)].variant;
-    }
-    return choice;
   }
 
   MapFormat format_of(const LayerChoice& choice) const {

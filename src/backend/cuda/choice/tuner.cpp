@@ -8,8 +8,9 @@
 namespace diarist::backend::cuda {
 namespace {
 
-constexpr KernelId kSingles[] = {KernelId::kConvTile, KernelId::kConvWalk, KernelId::kStemFfma,
-                                 KernelId::kConvMma,  KernelId::kConvFfma, KernelId::kLibrary};
+constexpr KernelId kSingles[] = {KernelId::kConvTile, KernelId::kConvWalk, KernelId::kStemMma,
+                                 KernelId::kStemFfma, KernelId::kConvMma,  KernelId::kConvFfma,
+                                 KernelId::kLibrary};
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -55,7 +56,8 @@ bool may_take(const DeviceFacts& device, const ConvLayer& layer, KernelId kernel
   if (kernel == KernelId::kLibrary && (kernel_only || layer.shape.stem() || mode == Mode::kExact))
     return false;
   const bool halves = kernel != KernelId::kConvFfma && kernel != KernelId::kStemFfma;
-  if (layer.weights_exceed_half && halves) return false;
+  // FP32 maps don't fit beside halves: only where halves can't serve.
+  if (layer.weights_exceed_half == halves && kernel != KernelId::kLibrary) return false;
   return why_not(device, kernel, layer.shape, mode).empty();
 }
 
@@ -127,21 +129,11 @@ class Tuning {
     return i;
   }
 
-  // A group of three is a block with the stem inside: worth it when the stem costs less in there
-  // than alone. Its block was considered before.
   void consider(const std::vector<int>& group, int items) {
     const KernelId kernel =
         layers_[at(group.front())].shape.stride_f == 2 ? KernelId::kConvDown : KernelId::kBlockWalk;
     const std::optional<Best> fused = timed({group, kernel, 0, mode_, items});
     if (!fused) return;
-    const bool has_stem = layers_[at(group.front())].shape.stem();
-    if (has_stem) {
-      const Best& block = best_[shape_of(group.back())];
-      const double alone = best_[shape_of(group.front())].milliseconds;
-      if (block.kernel == kernel && fused->milliseconds < block.milliseconds + alone)
-        best_[shape_of(group.front())] = *fused;
-      return;
-    }
     double alone = 0;
     for (const int layer : group) alone += best_[shape_of(layer)].milliseconds;
     if (fused->milliseconds >= alone) return;
@@ -158,11 +150,6 @@ class Tuning {
     std::optional<Best> best;
     for (const auto& [member, group] : groups_)
       if (member == shape) keep_quicker(best, {group, kernel, 0, mode_, items});
-    if (!best && kernel == KernelId::kBlockWalk) {  // the stem: its block's group with it
-      for (const std::vector<int>& group : fused_groups(device_, layers_, mode_))
-        if (layers_[at(group.front())].shape.stem())
-          keep_quicker(best, {group, kernel, 0, mode_, items});
-    }
     if (!best)
       for (const int variant : variants(device_, kernel, layers_[at(layer)].shape, mode_))
         keep_quicker(best, {{layer}, kernel, variant, mode_, items});
