@@ -297,7 +297,7 @@ TEST_F(ProgramRun, ForcedInstructionSetsAgree) {
   EXPECT_EQ(unknown.exit_code, 2) << unknown.err;
   const std::vector<std::string> targets = build_info().cpu_targets_supported;
   if (targets.size() < 2) GTEST_SKIP() << "this machine has one instruction set only";
-  const std::string other = targets[1];
+  const std::string& other = targets[1];
   const ProgramResult plain =
       run_program({"run", "--cpu-target", other, "--preset", "open-lite", sample().string()});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
