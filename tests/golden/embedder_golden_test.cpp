@@ -1,6 +1,7 @@
 // The public embedder with synthetic weights, read from a file, against spec/golden: embeddings
 // under six masks, and three of the taps.
 
+#include "backend/registry.hpp"
 #include "diarist/embedder.hpp"
 
 #include "golden_runner.hpp"
@@ -57,7 +58,8 @@ TEST_P(EmbedderGolden, Taps) {
   EXPECT_EQ(compared, 3);
 }
 
-DIARIST_ON_EVERY_DEVICE(EmbedderGolden);
+INSTANTIATE_TEST_SUITE_P(Devices, EmbedderGolden, testing::ValuesIn(backend::device_names()),
+                         device_test_name);
 
 }  // namespace
 }  // namespace diarist::test

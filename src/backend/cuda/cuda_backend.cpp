@@ -83,9 +83,9 @@ class CudaBackend final : public Backend, public Profiler {
                                        const Measuring& measuring) override {
     return profiler().algorithms(graph, options, measuring);
   }
-  std::vector<FusionRow> fusion(const model::Graph&, const CompileOptions&,
-                                const Measuring&) override {
-    base::fail(ErrorCode::kUnsupported, "fused against plain needs the library");
+  std::vector<FusionRow> fusion(const model::Graph& graph, const CompileOptions& options,
+                                const Measuring& measuring) override {
+    return profiler().fusion(graph, options, measuring);
   }
   std::vector<std::string> tune(const model::Graph& graph, const CompileOptions& options,
                                 std::span<const int> batches, const Measuring& measuring) override {

@@ -8,6 +8,7 @@
 #include "backend/cuda/device_facts.hpp"
 #include "backend/cuda/embedding_pass.hpp"
 #include "backend/cuda/embedding_program.hpp"
+#include "backend/cuda/library/map_passes.hpp"
 #include "base/run_control.hpp"
 
 namespace diarist::backend::cuda {
@@ -23,6 +24,51 @@ std::vector<float> plausible_features(std::size_t count) {
   }
   return numbers;
 }
+
+// Milliseconds of one call, over calls that fill the time of a measurement.
+template <typename Call>
+double repeated(CudaQueue& queue, const Measuring& measuring, Call call) {
+  Events events(2);
+  const double wanted = 1000 * measuring.seconds;
+  for (int runs = 3;;) {
+    base::check_stop(measuring.stop);
+    events.record(0, queue.stream());
+    for (int i = 0; i < runs; ++i) call();
+    events.record(1, queue.stream());
+    queue.wait();
+    const double milliseconds = events.milliseconds(0, 1);
+    if (milliseconds >= wanted || runs > 100000) return milliseconds / runs;
+    const double factor = std::min(1.1 * wanted / std::max(milliseconds, 0.01), 1000.0);
+    runs = std::max(2 * runs, static_cast<int>(runs * factor));
+  }
+}
+
+// Maps of zeros for one convolution of a library trunk.
+struct LibraryMaps {
+  LibraryMaps(const EmbeddingModel& model, int index, int items, CudaQueue& queue) {
+    const LayerShape& shape = model.layers()[static_cast<std::size_t>(index)].shape;
+    const auto map = [&](int channels, int frequency, int time) {
+      const std::size_t bytes =
+          static_cast<std::size_t>(channels) * static_cast<std::size_t>(frequency) *
+          static_cast<std::size_t>(time) * static_cast<std::size_t>(items) * model.number_bytes();
+      DeviceMemory memory(model.device(), bytes, "map");
+      check(cudaMemsetAsync(memory.data(), 0, bytes, queue.stream()), "map");
+      return memory;
+    };
+    input = map(shape.cin, shape.frequency, shape.time);
+    output = map(shape.cout, shape.out_frequency(), shape.out_time());
+    if (shape.residual) residual = map(shape.cout, shape.out_frequency(), shape.out_time());
+    args = {input.data(), model.weights(index).weights.data(), model.weights(index).bias.data(),
+            residual.data(), output.data()};
+    out.map = output.data();
+    out.halves = model.format() == MapFormat::kHalf;
+    out.items = items;
+    out.values = std::int64_t{shape.cout} * shape.out_frequency() * shape.out_time();
+  }
+  DeviceMemory input, residual, output;
+  LibraryArgs args;
+  MapArgs out;
+};
 
 int leader_of(const TrunkChoice& choice, int layer) {
   return choice.layers[static_cast<std::size_t>(layer)].launched_by;
@@ -113,7 +159,10 @@ CandidateTime CudaProfiler::time(const model::Graph& graph, const std::vector<Co
     PassBuffers buffers(model, candidate.items);
     ActivationStore store(device_);
     CudaQueue queue(device_);
-    EmbeddingPass pass(model, candidate.items, store, buffers);
+    std::unique_ptr<LibraryConvolutions> library;
+    if (model.uses_library())
+      library = std::make_unique<LibraryConvolutions>(device_, candidate.mode, candidate.items);
+    EmbeddingPass pass(model, candidate.items, store, buffers, library.get());
     const std::vector<float> numbers = plausible_features(998 * 80);
     const DeviceMemory features = to_device<float>(device_, numbers, "features");
     pass.prepare(features.as<float>(), 0, candidate.items, queue.stream());
@@ -127,19 +176,8 @@ CandidateTime CudaProfiler::time(const model::Graph& graph, const std::vector<Co
       result.problem = "launched with another layer";
       return result;
     }
-    Events events(2);
-    int runs = 3;
-    for (;;) {  // longer until the time is worth reading
-      events.record(0, queue.stream());
-      for (int i = 0; i < runs; ++i) check(launch->run(queue.stream()), name.c_str());
-      events.record(1, queue.stream());
-      queue.wait();
-      const double milliseconds = events.milliseconds(0, 1);
-      result.milliseconds = milliseconds / runs;
-      if (milliseconds >= 1000 * measuring.seconds || runs > 100000) break;
-      const double factor = 1000 * measuring.seconds / std::max(milliseconds, 0.01);
-      runs = std::max(2 * runs, static_cast<int>(runs * std::min(factor * 1.1, 1000.0)));
-    }
+    result.milliseconds =
+        repeated(queue, measuring, [&] { check(launch->run(queue.stream()), name.c_str()); });
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeviceLost) throw;
     result.problem = error.what();
@@ -155,9 +193,96 @@ std::vector<AlgorithmRow> CudaProfiler::algorithms(const model::Graph& graph,
   choice.mode = mode_of(options.precision);
   choice.items = options.max_items;
   choice.kernel_only = options.kernel_only;
-  return time_candidates(facts_, layers, choice, [&](const Candidate& candidate) {
-    return time(graph, layers, candidate, measuring);
-  });
+  std::vector<AlgorithmRow> rows = time_candidates(
+      facts_, layers, choice,
+      [&](const Candidate& candidate) { return time(graph, layers, candidate, measuring); });
+  if (!options.kernel_only) add_library_rows(graph, options, measuring, rows);
+  return rows;
+}
+
+void CudaProfiler::add_library_rows(const model::Graph& graph, const CompileOptions& options,
+                                    const Measuring& measuring,
+                                    std::vector<AlgorithmRow>& rows) const {
+  const int items = options.max_items;
+  ModelOptions wanted;
+  wanted.choice.mode = mode_of(options.precision);
+  wanted.choice.family = Family::kLibrary;
+  wanted.choice.items = items;
+  std::unique_ptr<EmbeddingModel> model;
+  std::unique_ptr<LibraryConvolutions> library;
+  try {
+    model = std::make_unique<EmbeddingModel>(device_, graph, wanted);
+    library = std::make_unique<LibraryConvolutions>(device_, model->mode(), items);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported) throw;
+    rows.push_back({"all", "library", 0, 0, false, error.what()});
+    return;
+  }
+  CudaQueue queue(device_);
+  std::vector<LayerShape> seen;
+  for (std::size_t i = 0; i < model->layers().size(); ++i) {
+    const ConvLayer& layer = model->layers()[i];
+    if (layer.shape.stem() || std::find(seen.begin(), seen.end(), layer.shape) != seen.end())
+      continue;
+    seen.push_back(layer.shape);
+    const LibraryMaps maps(*model, static_cast<int>(i), items, queue);
+    for (const LibraryCandidate& candidate : library->candidates(layer, items)) {
+      AlgorithmRow row;
+      row.shape = shape_text(layer.shape);
+      row.kernel =
+          "library " + algorithm_name(candidate.algorithm) + ", " + math_name(candidate.math);
+      row.workspace_bytes = candidate.workspace_bytes;
+      row.problem = candidate.problem;
+      if (row.problem.empty()) {
+        try {
+          const auto plan =
+              library->trial(layer, items, candidate.algorithm, maps.args, queue.stream());
+          row.milliseconds =
+              repeated(queue, measuring, [&] { library->run(*plan, maps.args, queue.stream()); });
+        } catch (const Error& error) {
+          if (error.code() != ErrorCode::kUnsupported) throw;
+          row.problem = error.what();
+        }
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+}
+
+std::vector<FusionRow> CudaProfiler::fusion(const model::Graph& graph,
+                                            const CompileOptions& options,
+                                            const Measuring& measuring) const {
+  ModelOptions wanted;
+  wanted.choice.mode = mode_of(options.precision);
+  wanted.choice.family = Family::kLibrary;
+  wanted.choice.items = options.max_items;
+  const EmbeddingModel model(device_, graph, wanted);
+  const int items = options.max_items;
+  LibraryConvolutions library(device_, model.mode(), items);
+  CudaQueue queue(device_);
+  std::vector<FusionRow> rows;
+  std::vector<LayerShape> seen;
+  for (std::size_t i = 0; i < model.layers().size(); ++i) {
+    const ConvLayer& layer = model.layers()[i];
+    const LayerShape& shape = layer.shape;
+    if (shape.stem() || shape.stride_f != 1 ||
+        std::find(seen.begin(), seen.end(), shape) != seen.end())
+      continue;
+    seen.push_back(shape);
+    const LibraryMaps maps(model, static_cast<int>(i), items, queue);
+    const LibraryArgs& args = maps.args;
+    const LibraryPlan& plan = library.plan(layer, items, args, queue.stream());
+    FusionRow row;
+    row.shape = shape_text(shape);
+    row.fused_ms = repeated(queue, measuring, [&] { library.run(plan, args, queue.stream()); });
+    row.plain_ms = repeated(queue, measuring, [&] {
+      library.run_plain(plan, args, queue.stream());
+      check(launch_epilogue(maps.out, args.bias, args.residual, shape.cout, true, queue.stream()),
+            "epilogue");
+    });
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::vector<std::string> CudaProfiler::tune(const model::Graph& graph,

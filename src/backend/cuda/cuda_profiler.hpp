@@ -2,7 +2,6 @@
 // Measurements of one GPU: what `bench embed` and `tune` ask for.
 
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "backend/cuda/choice/device_meter.hpp"
@@ -27,6 +26,9 @@ class CudaProfiler {
                                     const Measuring& measuring) const;
   std::vector<AlgorithmRow> algorithms(const model::Graph& graph, const CompileOptions& options,
                                        const Measuring& measuring) const;
+  /// Fused and plain through the library, which has both.
+  std::vector<FusionRow> fusion(const model::Graph& graph, const CompileOptions& options,
+                                const Measuring& measuring) const;
   std::vector<std::string> tune(const model::Graph& graph, const CompileOptions& options,
                                 std::span<const int> batches, const Measuring& measuring);
   void write(const std::filesystem::path& file) const;
@@ -35,6 +37,10 @@ class CudaProfiler {
   /// Compiles the trunk with one candidate forced and times its launch alone.
   CandidateTime time(const model::Graph& graph, const std::vector<ConvLayer>& layers,
                      const Candidate& candidate, const Measuring& measuring) const;
+
+  /// The library's own ranking for every distinct shape, timed.
+  void add_library_rows(const model::Graph& graph, const CompileOptions& options,
+                        const Measuring& measuring, std::vector<AlgorithmRow>& rows) const;
 
   int device_;
   DeviceFacts facts_;

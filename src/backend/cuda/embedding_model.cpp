@@ -11,6 +11,7 @@
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/pack.hpp"
 #include "backend/cuda/kernels/stem_mma.hpp"
+#include "backend/cuda/library/library_weights.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -203,6 +204,19 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
     case KernelId::kConvMma:
       upload(pack_conv_weights(conv.weight.data(), cout, cin, layer.shape.taps, split(), scale));
       break;
+    case KernelId::kLibrary: {
+      const std::vector<float> ordered =
+          pack_library_weights(conv.weight.values(), cout, cin, layer.shape.taps);
+      packed.unscale = 1;
+      if (mode_ == Mode::kFast) {
+        upload(to_library_halves(ordered, layer.name));
+        packed.bias = to_device<std::uint16_t>(
+            device_, to_library_halves(conv.bias.values(), layer.name), "convolution bias");
+      } else {
+        packed.weights = to_device<float>(device_, ordered, "convolution weights");
+      }
+      break;
+    }
     case KernelId::kConvFfma:
       packed.unscale = 1;
       packed.weights = to_device<float>(
@@ -238,6 +252,11 @@ bool EmbeddingModel::fused(int value) const {
   if (at >= choice_.maps.size() || choice_.maps[at] != MapFormat::kNone) return false;
   return std::any_of(layers_.begin(), layers_.end(),
                      [&](const ConvLayer& layer) { return layer.output == value; });
+}
+
+bool EmbeddingModel::uses_library() const noexcept {
+  return std::any_of(choice_.layers.begin(), choice_.layers.end(),
+                     [](const LayerChoice& layer) { return layer.kernel == KernelId::kLibrary; });
 }
 
 std::size_t EmbeddingModel::weight_bytes() const noexcept {

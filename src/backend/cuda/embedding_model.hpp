@@ -55,6 +55,7 @@ class EmbeddingModel {
   TrunkChoice choice_for(int items) const;
   /// Weights of a layer as its chosen kernel reads them.
   const LayerWeights& weights(int layer) const { return weights_[static_cast<std::size_t>(layer)]; }
+  bool uses_library() const noexcept;
   /// True for a map that stays inside a fused kernel.
   bool fused(int value) const;
   /// True when such a map is an output of the graph: then all of them are made once more, each by a

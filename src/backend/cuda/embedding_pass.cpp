@@ -15,6 +15,7 @@
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
 #include "backend/cuda/kernels/stem_mma.hpp"
+#include "backend/cuda/library/map_passes.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -70,12 +71,13 @@ std::size_t PassBuffers::bytes() const {
 }
 
 EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
-                             PassBuffers& buffers)
+                             PassBuffers& buffers, LibraryConvolutions* library)
     : model_(model),
       items_(items),
       choice_(model.choice_for(items)),
       store_(store),
-      buffers_(buffers) {
+      buffers_(buffers),
+      library_(library) {
   place();
 }
 
@@ -141,10 +143,14 @@ ConvArgs EmbeddingPass::conv_args(int index) const {
   return args;
 }
 
-// Makes the launches for the store's present addresses.
-void EmbeddingPass::bind() {
+void EmbeddingPass::bind(cudaStream_t stream) {
   store_.reserve(placement_.bytes);
-  if (generation_ == store_.generation() && !launches_.empty()) return;
+  const auto library_generation = [&] {
+    return library_ != nullptr ? library_->workspace_generation() : 0;
+  };
+  if (generation_ == store_.generation() && library_generation_ == library_generation() &&
+      !launches_.empty())
+    return;
   forget_graph();
   launches_.clear();
   const DeviceGuard guard(model_.device());
@@ -152,16 +158,17 @@ void EmbeddingPass::bind() {
     const LayerChoice& choice = choice_.layers[static_cast<std::size_t>(i)];
     const bool stem = model_.layers()[static_cast<std::size_t>(i)].shape.stem();
     if (stem && model_.format() != MapFormat::kFloat) add_stem(i);
-    if (!stem && choice.launched_by == i) add_layer(i);
+    if (!stem && choice.launched_by == i) add_layer(i, stream);
     if (!stem && model_.taps_hidden() &&
         model_.fused(model_.layers()[static_cast<std::size_t>(i)].output))
       add_tap_layer(i);
   }
   add_heads();
   generation_ = store_.generation();
+  library_generation_ = library_generation();
 }
 
-void EmbeddingPass::add_layer(int index) {
+void EmbeddingPass::add_layer(int index, cudaStream_t stream) {
   const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
   const LayerChoice& choice = choice_.layers[static_cast<std::size_t>(index)];
   const ConvArgs args = conv_args(index);
@@ -234,13 +241,16 @@ void EmbeddingPass::add_layer(int index) {
     case KernelId::kConvMma: {
       ConvDevice device;
       check(query_conv_device(&device), "GPU");
-      launch.run = [tile = choice.variant, device, split, args](cudaStream_t stream) {
-        return launch_conv_mma_tile(tile, device, split, args, stream);
+      launch.run = [tile = choice.variant, device, split, args](cudaStream_t queue) {
+        return launch_conv_mma_tile(tile, device, split, args, queue);
       };
       break;
     }
     case KernelId::kConvFfma:
       add_ffma(index);
+      return;
+    case KernelId::kLibrary:
+      add_library(index, stream);
       return;
     default:
       base::fail(ErrorCode::kUnsupported, "{}: {} is not in this build", layer.name, choice.name);
@@ -283,6 +293,29 @@ void EmbeddingPass::add_ffma(int index) {
   launches_.push_back({layer.name, "conv_ffma", [shape, args](cudaStream_t stream) {
                          return launch_conv_ffma(shape, args, stream);
                        }});
+}
+
+void EmbeddingPass::add_library(int index, cudaStream_t stream) {
+  const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(index)];
+  LibraryArgs args;
+  args.input = map(layer.input);
+  args.weights = model_.weights(index).weights.data();
+  args.bias = model_.weights(index).bias.data();
+  args.residual = layer.residual >= 0 ? map(layer.residual) : nullptr;
+  args.output = map(layer.output);
+  const LibraryPlan& plan = library_->plan(layer, items_, args, stream);
+  MapArgs out;
+  out.map = args.output;
+  out.halves = model_.format() == MapFormat::kHalf;
+  out.items = items_;
+  out.values =
+      std::int64_t{layer.shape.cout} * layer.shape.out_frequency() * layer.shape.out_time();
+  launches_.push_back(
+      {layer.name, "library",
+       [library = library_, &plan, args, out, range = buffers_.range()](cudaStream_t queue) {
+         library->run(plan, args, queue);
+         return out.halves ? launch_range_scan(out, range, queue) : cudaSuccess;
+       }});
 }
 
 void EmbeddingPass::add_pooling(const HeadWeights& head) {
@@ -338,7 +371,7 @@ void EmbeddingPass::add_heads() {
 
 void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int count,
                             cudaStream_t stream) {
-  bind();
+  bind(stream);
   const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(stem_layer(model_))];
   check(cudaMemsetAsync(buffers_.range(), 0, static_cast<std::size_t>(items_) * 4, stream),
         "range words");
@@ -418,18 +451,13 @@ void EmbeddingPass::forget_graph() noexcept {
 }
 
 void EmbeddingPass::run(cudaStream_t stream, bool record) {
-  bind();
+  bind(stream);
   if (!record) {
     launch_all(stream);
     return;
   }
   if (graph_ == nullptr) record_graph(stream);
   check(cudaGraphLaunch(graph_, stream), "recorded graph");
-}
-
-const std::vector<Launch>& EmbeddingPass::launches() {
-  bind();
-  return launches_;
 }
 
 void EmbeddingPass::tap(int value, float* output, std::int64_t item_stride, int count,

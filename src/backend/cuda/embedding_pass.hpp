@@ -11,6 +11,7 @@
 #include "backend/cuda/activation_store.hpp"
 #include "backend/cuda/embedding_model.hpp"
 #include "backend/cuda/kernels/conv_args.hpp"
+#include "backend/cuda/library/library_convolutions.hpp"
 
 namespace diarist::backend::cuda {
 
@@ -44,8 +45,9 @@ struct Launch {
 /// Used by one thread at a time, on one stream. Lives no longer than model, store and buffers.
 class EmbeddingPass {
  public:
+  /// \param library null when no layer needs it; outlives the pass.
   EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
-                PassBuffers& buffers);
+                PassBuffers& buffers, LibraryConvolutions* library = nullptr);
   ~EmbeddingPass();
   EmbeddingPass(const EmbeddingPass&) = delete;
   EmbeddingPass& operator=(const EmbeddingPass&) = delete;
@@ -60,16 +62,19 @@ class EmbeddingPass {
   void tap(int value, float* output, std::int64_t item_stride, int count,
            cudaStream_t stream) const;
   bool recorded() const noexcept { return graph_ != nullptr; }
-  const std::vector<Launch>& launches();
+  /// Makes the launches for the present addresses; `stream` runs what has to be warm before a
+  /// recording. Called by prepare().
+  void bind(cudaStream_t stream);
+  const std::vector<Launch>& launches() const noexcept { return launches_; }
   const TrunkChoice& choice() const noexcept { return choice_; }
   std::size_t arena_bytes() const noexcept { return placement_.bytes; }
 
  private:
   void place();
-  void bind();
   void add_stem(int index);
-  void add_layer(int index);
+  void add_layer(int index, cudaStream_t stream);
   void add_ffma(int index);
+  void add_library(int index, cudaStream_t stream);
   void add_pooling(const HeadWeights& head);
   void add_heads();
   void add_tap_layer(int index);
@@ -86,9 +91,11 @@ class EmbeddingPass {
   TrunkChoice choice_;
   ActivationStore& store_;
   PassBuffers& buffers_;
+  LibraryConvolutions* library_;
   Placement placement_;
   std::vector<Launch> launches_;
-  std::uint64_t generation_ = 0;  // of the store when the launches were bound; 0: not yet
+  // Of the store and of the library's workspace when the launches were bound; 0: not yet.
+  std::uint64_t generation_ = 0, library_generation_ = 0;
   cudaGraphExec_t graph_ = nullptr;
 };
 

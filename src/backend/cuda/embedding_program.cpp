@@ -58,6 +58,14 @@ EmbeddingProgram::EmbeddingProgram(std::shared_ptr<const EmbeddingModel> model,
                       model_->format() == MapFormat::kFloat ? "masked_pool_ffma" : "masked_pool",
                       "FP32; the map is read once for all masks"});
   choices_.push_back({"head", "head", "FP32 products in one fixed order"});
+  if (model_->uses_library()) {
+    library_ =
+        std::make_unique<LibraryConvolutions>(model_->device(), model_->mode(), options.max_items);
+    // The largest batch settles the algorithms for all.
+    CudaQueue queue(model_->device());
+    pass_of(options.max_items).bind(queue.stream());
+    queue.wait();
+  }
   // What a full batch needs is there from now on.
   for (int left = options.max_items; left > 0;) {
     const int size = pass_size(left, options.max_items);
@@ -81,14 +89,15 @@ int EmbeddingProgram::pass_size(int items, int max_items) {
 EmbeddingPass& EmbeddingProgram::pass_of(int items) {
   std::unique_ptr<EmbeddingPass>& pass = passes_[items];
   if (pass == nullptr) {
-    pass = std::make_unique<EmbeddingPass>(*model_, items, store_, buffers_);
+    pass = std::make_unique<EmbeddingPass>(*model_, items, store_, buffers_, library_.get());
     store_.reserve(pass->arena_bytes());
   }
   return *pass;
 }
 
 std::size_t EmbeddingProgram::workspace_bytes() const noexcept {
-  return store_.bytes() + buffers_.bytes();
+  return store_.bytes() + buffers_.bytes() +
+         (library_ != nullptr ? library_->workspace_bytes() : 0);
 }
 
 int EmbeddingProgram::plans() const noexcept {
@@ -191,6 +200,7 @@ std::vector<LaunchTime> EmbeddingProgram::times(Queue& queue, const Run& run, in
   const cudaStream_t stream = static_cast<CudaQueue&>(queue).stream();
   EmbeddingPass& pass = pass_of(pass_size(run.items, options_.max_items));
   const int count = std::min(pass.items(), run.items);
+  pass.bind(stream);
   const std::vector<Launch>& launches = pass.launches();
   std::vector<LaunchTime> times(launches.size() + 1);
   times[0].layer = "features";

@@ -21,7 +21,7 @@ struct LaunchTime {
 
 /// Batches composed of passes of a few sizes; half precision watched over, items that left its
 /// range recomputed by settle().
-/// Order of death: passes (with their graphs), buffers, store, model.
+/// Order of death: passes (with their graphs), library, buffers, store, model.
 class EmbeddingProgram final : public Program {
  public:
   /// \throws Error kUnsupported naming the node that has no kernel, kOutOfMemory.
@@ -56,6 +56,7 @@ class EmbeddingProgram final : public Program {
   CompileOptions options_;
   ActivationStore store_;
   PassBuffers buffers_;
+  std::unique_ptr<LibraryConvolutions> library_;  // where a layer needs it
   std::map<int, std::unique_ptr<EmbeddingPass>> passes_;
   std::vector<Choice> choices_;
   std::unique_ptr<std::uint32_t, void (*)(std::uint32_t*)> words_;  // pinned, one per item

@@ -105,7 +105,7 @@ TEST_P(StripTest, PaddingIsZeros) {
   for (const float value : row) EXPECT_NEAR(value, -15.942385, 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StripTest, testing::ValuesIn(backend::device_names()));
+INSTANTIATE_TEST_SUITE_P(Devices, StripTest, testing::Values("cpu", "reference"));
 
 }  // namespace
 }  // namespace diarist::pipeline
