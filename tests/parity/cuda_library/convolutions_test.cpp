@@ -10,10 +10,14 @@
 #include "backend/cuda/library/library_weights.hpp"
 #include "diarist/error.hpp"
 
-namespace diarist::test {
+namespace diarist::backend::cuda {
 namespace {
 
-using namespace backend::cuda;
+using test::from_half_map;
+using test::GuardedArray;
+using test::PlainConv;
+using test::random_floats;
+using test::relative_error;
 
 // Null when there is no cuDNN; then the test has been skipped or failed.
 std::unique_ptr<LibraryConvolutions> open_library(Mode mode, int items) {
@@ -27,13 +31,7 @@ std::unique_ptr<LibraryConvolutions> open_library(Mode mode, int items) {
   }
 }
 
-#define DIARIST_OPEN_LIBRARY(name, mode, items)                      \
-  DIARIST_NEED_KERNELS();                                            \
-  const auto name = open_library(mode, items);                       \
-  if (name == nullptr) {                                             \
-    if (HasFailure()) return;                                        \
-    GTEST_SKIP() << "needs cuDNN 9 (its folder in LD_LIBRARY_PATH)"; \
-  }
+constexpr const char* kNoLibrary = "needs cuDNN 9 (its folder in LD_LIBRARY_PATH)";
 
 // The kinds of convolution that the trunk has, on small maps.
 std::vector<ConvLayer> small_layers() {
@@ -136,7 +134,9 @@ class LibraryModes : public testing::TestWithParam<Mode> {};
 // The output is NaN before: a call without residual must not read it.
 TEST_P(LibraryModes, AgreeWithDoubles) {
   const Mode mode = GetParam();
-  DIARIST_OPEN_LIBRARY(library, mode, 3);
+  DIARIST_NEED_KERNELS();
+  const auto library = open_library(mode, 3);
+  if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   const double bound = mode == Mode::kExact ? 5e-6 : 2e-3;
   for (const ConvLayer& layer : small_layers()) {
     const LayerArrays arrays(layer, mode, 3);
@@ -153,7 +153,9 @@ TEST_P(LibraryModes, AgreeWithDoubles) {
 
 TEST_P(LibraryModes, AnItemHasItsBitsInEveryBatch) {
   const Mode mode = GetParam();
-  DIARIST_OPEN_LIBRARY(library, mode, 33);
+  DIARIST_NEED_KERNELS();
+  const auto library = open_library(mode, 33);
+  if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   for (const ConvLayer& layer : small_layers()) {
     const LayerArrays many(layer, mode, 33), few(layer, mode, 1);
     library->run(library->plan(layer, 33, many.args(), nullptr), many.args(), nullptr);
@@ -167,7 +169,9 @@ TEST_P(LibraryModes, AnItemHasItsBitsInEveryBatch) {
 
 TEST_P(LibraryModes, ReplayHasTheBitsOfAnEagerRun) {
   const Mode mode = GetParam();
-  DIARIST_OPEN_LIBRARY(library, mode, 3);
+  DIARIST_NEED_KERNELS();
+  const auto library = open_library(mode, 3);
+  if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   cudaStream_t stream = nullptr;
   DIARIST_CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   for (const ConvLayer& layer : small_layers()) {
@@ -195,7 +199,9 @@ TEST_P(LibraryModes, ReplayHasTheBitsOfAnEagerRun) {
 
 TEST_P(LibraryModes, TheRankingMarksOneChoice) {
   const Mode mode = GetParam();
-  DIARIST_OPEN_LIBRARY(library, mode, 3);
+  DIARIST_NEED_KERNELS();
+  const auto library = open_library(mode, 3);
+  if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   for (const ConvLayer& layer : small_layers()) {
     int chosen = 0;
     for (const LibraryCandidate& candidate : library->candidates(layer, 3)) {
@@ -210,7 +216,9 @@ TEST_P(LibraryModes, TheRankingMarksOneChoice) {
 }
 
 TEST(Library, TheLargestBatchIsPlannedFirst) {
-  DIARIST_OPEN_LIBRARY(library, Mode::kFast, 4);
+  DIARIST_NEED_KERNELS();
+  const auto library = open_library(Mode::kFast, 4);
+  if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   const ConvLayer layer = small_layers()[0];
   const LayerArrays arrays(layer, Mode::kFast, 1);
   try {
@@ -223,7 +231,9 @@ TEST(Library, TheLargestBatchIsPlannedFirst) {
 
 TEST(Library, CanBeMadeAgain) {
   for (int i = 0; i < 3; ++i) {
-    DIARIST_OPEN_LIBRARY(library, Mode::kFast, 1);
+    DIARIST_NEED_KERNELS();
+    const auto library = open_library(Mode::kFast, 1);
+    if (library == nullptr) GTEST_SKIP() << kNoLibrary;
     const ConvLayer layer = small_layers()[1];
     const LayerArrays arrays(layer, Mode::kFast, 1);
     library->run(library->plan(layer, 1, arrays.args(), nullptr), arrays.args(), nullptr);
@@ -236,4 +246,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, LibraryModes,
                          [](const auto& test) { return std::string(mode_name(test.param)); });
 
 }  // namespace
-}  // namespace diarist::test
+}  // namespace diarist::backend::cuda

@@ -6,10 +6,14 @@
 
 #include "../cuda/kernel_arrays.hpp"
 
-namespace diarist::test {
+namespace diarist::backend::cuda {
 namespace {
 
-using namespace backend::cuda;
+using test::from_half_map;
+using test::GuardedArray;
+using test::random_floats;
+using test::relative_error;
+using test::to_half_map;
 
 constexpr int kItems = 3;
 constexpr std::int64_t kValues = 32 * 77;
@@ -70,4 +74,4 @@ TEST(Epilogue, AddsBiasAndResidual) {
 }
 
 }  // namespace
-}  // namespace diarist::test
+}  // namespace diarist::backend::cuda
