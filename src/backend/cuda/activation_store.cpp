@@ -35,10 +35,11 @@ Placement place_maps(std::span<const Lifetime> maps) {
   return placement;
 }
 
-void ActivationStore::reserve(std::size_t bytes) {
+void ActivationStore::reserve(std::size_t bytes, cudaStream_t stream) {
   if (bytes <= memory_.bytes()) return;
   const DeviceGuard guard(device_);
-  check(cudaDeviceSynchronize(), "GPU work");
+  // Never the whole device: another thread may be recording one of its streams.
+  if (memory_.bytes() > 0) check(cudaStreamSynchronize(stream), "GPU work");
   ++generation_;
   memory_ = DeviceMemory();  // first, so that old and new need not fit together
   memory_ = DeviceMemory(device_, bytes, "activation maps");

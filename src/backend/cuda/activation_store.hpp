@@ -26,13 +26,14 @@ struct Placement {
 Placement place_maps(std::span<const Lifetime> maps);
 
 /// One block of device memory for all batch classes of a program, since they run one after the
-/// other. Growing waits for the device (queued work may still use the old block), then raises the
+/// other. Growing waits for the stream (queued work may still use the old block), then raises the
 /// generation: whoever remembers addresses (recorded graphs, tensor maps) looks at it first.
 class ActivationStore {
  public:
   explicit ActivationStore(int device) : device_(device) {}
+  /// \param stream on which all work that uses the block is queued.
   /// \throws Error kOutOfMemory; the old block is gone then, and the next call starts anew.
-  void reserve(std::size_t bytes);
+  void reserve(std::size_t bytes, cudaStream_t stream);
   std::byte* data() const noexcept { return memory_.as<std::byte>(); }
   std::size_t bytes() const noexcept { return memory_.bytes(); }
   std::uint64_t generation() const noexcept { return generation_; }

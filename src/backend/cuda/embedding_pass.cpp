@@ -144,7 +144,7 @@ ConvArgs EmbeddingPass::conv_args(int index) const {
 }
 
 void EmbeddingPass::bind(cudaStream_t stream) {
-  store_.reserve(placement_.bytes);
+  store_.reserve(placement_.bytes, stream);
   const auto library_generation = [&] {
     return library_ != nullptr ? library_->workspace_generation() : 0;
   };

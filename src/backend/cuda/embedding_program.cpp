@@ -58,20 +58,19 @@ EmbeddingProgram::EmbeddingProgram(std::shared_ptr<const EmbeddingModel> model,
                       model_->format() == MapFormat::kFloat ? "masked_pool_ffma" : "masked_pool",
                       "FP32; the map is read once for all masks"});
   choices_.push_back({"head", "head", "FP32 products in one fixed order"});
+  CudaQueue queue(model_->device());
   if (model_->uses_library()) {
     library_ =
         std::make_unique<LibraryConvolutions>(model_->device(), model_->mode(), options.max_items);
-    // The largest batch settles the algorithms for all.
-    CudaQueue queue(model_->device());
-    pass_of(options.max_items).bind(queue.stream());
-    queue.wait();
+    pass_of(options.max_items, queue.stream()).bind(queue.stream());
   }
   // What a full batch needs is there from now on.
   for (int left = options.max_items; left > 0;) {
-    const int size = pass_size(left, options.max_items);
-    pass_of(size);
+    const int size = size_for(left);
+    pass_of(size, queue.stream());
     left -= size;
   }
+  queue.wait();
 }
 
 EmbeddingProgram::~EmbeddingProgram() = default;
@@ -86,11 +85,17 @@ int EmbeddingProgram::pass_size(int items, int max_items) {
   return below;
 }
 
-EmbeddingPass& EmbeddingProgram::pass_of(int items) {
+// The library may take another kernel, with other bits, for another number of items, though the
+// algorithm is the same: it sees one batch size only.
+int EmbeddingProgram::size_for(int items) const {
+  return library_ != nullptr ? options_.max_items : pass_size(items, options_.max_items);
+}
+
+EmbeddingPass& EmbeddingProgram::pass_of(int items, cudaStream_t stream) {
   std::unique_ptr<EmbeddingPass>& pass = passes_[items];
   if (pass == nullptr) {
     pass = std::make_unique<EmbeddingPass>(*model_, items, store_, buffers_, library_.get());
-    store_.reserve(pass->arena_bytes());
+    store_.reserve(pass->arena_bytes(), stream);
   }
   return *pass;
 }
@@ -142,7 +147,7 @@ void EmbeddingProgram::run(Queue& queue, const Run& run) {
   const cudaStream_t stream = static_cast<CudaQueue&>(queue).stream();
   for (int first = 0; first < run.items;) {
     base::check_stop(run.stop);
-    EmbeddingPass& pass = pass_of(pass_size(run.items - first, options_.max_items));
+    EmbeddingPass& pass = pass_of(size_for(run.items - first), stream);
     const int count = std::min(pass.items(), run.items - first);
     run_pass(pass, first, count, run, stream);
     first += count;
@@ -198,7 +203,7 @@ std::vector<LaunchTime> EmbeddingProgram::times(Queue& queue, const Run& run, in
   check_arguments(run);
   const DeviceGuard guard(model_->device());
   const cudaStream_t stream = static_cast<CudaQueue&>(queue).stream();
-  EmbeddingPass& pass = pass_of(pass_size(run.items, options_.max_items));
+  EmbeddingPass& pass = pass_of(size_for(run.items), stream);
   const int count = std::min(pass.items(), run.items);
   pass.bind(stream);
   const std::vector<Launch>& launches = pass.launches();

@@ -47,7 +47,8 @@ class EmbeddingProgram final : public Program {
 
  private:
   void check_arguments(const Run& run) const;
-  EmbeddingPass& pass_of(int items);
+  EmbeddingPass& pass_of(int items, cudaStream_t stream);
+  int size_for(int items) const;
   void run_pass(EmbeddingPass& pass, int first, int count, const Run& run, cudaStream_t stream);
   void recompute(const std::vector<int>& items, Queue& queue, const Run& run);
 

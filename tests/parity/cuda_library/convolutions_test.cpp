@@ -151,19 +151,21 @@ TEST_P(LibraryModes, AgreeWithDoubles) {
   EXPECT_EQ(library->plans(), static_cast<int>(small_layers().size()));
 }
 
-TEST_P(LibraryModes, AnItemHasItsBitsInEveryBatch) {
+// Only at one number of items: the library may run another kernel for another one (cuDNN 9.14 does,
+// in fast and tf32 mode), so a program that needs it has a single batch class.
+TEST_P(LibraryModes, ABatchHasTheSameBitsEveryTime) {
   const Mode mode = GetParam();
   DIARIST_NEED_KERNELS();
-  const auto library = open_library(mode, 33);
+  const auto library = open_library(mode, 9);
   if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   for (const ConvLayer& layer : small_layers()) {
-    const LayerArrays many(layer, mode, 33), few(layer, mode, 1);
-    library->run(library->plan(layer, 33, many.args(), nullptr), many.args(), nullptr);
-    library->run(library->plan(layer, 1, few.args(), nullptr), few.args(), nullptr);
-    // Random numbers have one order, so the first item is the same.
-    std::vector<std::uint8_t> first = many.bytes();
-    first.resize(few.bytes().size());
-    EXPECT_EQ(first == few.bytes(), true) << layer.name << " " << shape_text(layer.shape);
+    const LayerArrays arrays(layer, mode, 9);
+    const LibraryPlan& plan = library->plan(layer, 9, arrays.args(), nullptr);
+    library->run(plan, arrays.args(), nullptr);
+    const std::vector<std::uint8_t> once = arrays.bytes();
+    arrays.poison();
+    library->run(plan, arrays.args(), nullptr);
+    EXPECT_EQ(arrays.bytes() == once, true) << layer.name << " " << shape_text(layer.shape);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "backend/cuda/check.hpp"
+#include "backend/cuda/library/map_passes.hpp"
 #include "backend/cuda/memory.hpp"
 #include "base/error.hpp"
 
@@ -18,6 +20,10 @@ LibraryPlan::LibraryPlan(const CudnnLibrary& library, Mode mode, const ConvLayer
     : name_(fmt::format("{} ({}), batch {}, {} mode", layer.name, shape_text(layer.shape), items,
                         mode_name(mode))),
       residual_(layer.shape.residual),
+      items_(items),
+      channels_(layer.shape.cout),
+      values_(std::int64_t{layer.shape.cout} * layer.shape.out_frequency() *
+              layer.shape.out_time()),
       x_(nullptr, library.api().destroy_tensor),
       y_(nullptr, library.api().destroy_tensor),
       bias_(nullptr, library.api().destroy_tensor),
@@ -85,13 +91,13 @@ std::vector<LibraryCandidate> LibraryConvolutions::rank(const LibraryPlan& plan,
   return candidates;
 }
 
-void LibraryConvolutions::take(LibraryPlan& plan, cudnn::Algorithm algorithm) {
+void LibraryConvolutions::take(LibraryPlan& plan, cudnn::Algorithm algorithm, cudaStream_t stream) {
   std::size_t bytes = 0;
   library_.check(
       library_.api().workspace_size(library_.handle(), plan.x_.get(), plan.w_.get(),
                                     plan.convolution_.get(), plan.y_.get(), algorithm, &bytes),
       plan.name_);
-  workspace_.reserve(bytes);
+  workspace_.reserve(bytes, stream);
   plan.algorithm_ = algorithm;
   plan.workspace_bytes_ = bytes;
 }
@@ -101,6 +107,18 @@ cudnn::Status LibraryConvolutions::call(const LibraryPlan& plan, const LibraryAr
   const cudnn::Api& api = library_.api();
   const cudnn::Status status = api.set_stream(library_.handle(), stream);
   if (status != cudnn::kSuccess) return status;
+  if (!plan.fused_) {
+    const float one = 1, nothing = 0;
+    const cudnn::Status plain =
+        api.run_plain(library_.handle(), &one, plan.x_.get(), args.input, plan.w_.get(),
+                      args.weights, plan.convolution_.get(), plan.algorithm_, workspace_.data(),
+                      plan.workspace_bytes_, &nothing, plan.y_.get(), args.output);
+    if (plain != cudnn::kSuccess) return plain;
+    const MapArgs map{args.output, mode_ == Mode::kFast, plan.items_, plan.values_};
+    check(launch_epilogue(map, args.bias, args.residual, plan.channels_, false, stream),
+          plan.name_.c_str());
+    return cudnn::kSuccess;
+  }
   // Without a residual its place is taken by the output, times nothing: it is not read then.
   const float one = 1, nothing = 0;
   const bool residual = args.residual != nullptr;
@@ -111,25 +129,38 @@ cudnn::Status LibraryConvolutions::call(const LibraryPlan& plan, const LibraryAr
                        plan.activation_.get(), plan.y_.get(), args.output);
 }
 
-void LibraryConvolutions::settle(LibraryPlan& plan, const ConvLayer& layer, const LibraryArgs& args,
-                                 cudaStream_t stream) {
-  std::vector<LibraryCandidate> candidates = rank(plan, layer.relu);
+bool LibraryConvolutions::try_candidates(LibraryPlan& plan, const ConvLayer& layer,
+                                         const LibraryArgs& args,
+                                         std::vector<LibraryCandidate>& candidates,
+                                         cudaStream_t stream) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     LibraryCandidate& candidate = candidates[i];
     if (!candidate.problem.empty()) continue;
-    take(plan, candidate.algorithm);
+    take(plan, candidate.algorithm, stream);
     const cudnn::Status status = call(plan, args, stream);
     if (cudnn::kind_of(status) == cudnn::kNotSupportedKind) {
       candidate.problem = "no fused form: " + library_.text(status);
       continue;
     }
     library_.check(status, plan.name_);
-    std::string reason =
-        fmt::format("{}: {} with {}, number {} of its ranking", version(),
-                    algorithm_name(candidate.algorithm), math_name(math_of(mode_)), i + 1);
+    std::string reason = fmt::format("{}: {} with {}, number {} of its ranking{}", version(),
+                                     algorithm_name(candidate.algorithm), math_name(math_of(mode_)),
+                                     i + 1, plan.fused_ ? "" : ", bias by a pass of its own");
     if (i > 0) reason += "; before it " + problems_text(std::span(candidates).first(i));
-    settled_[key_of(layer)] = {candidate.algorithm, std::move(reason)};
-    return;
+    settled_[key_of(layer)] = {candidate.algorithm, plan.fused_, std::move(reason)};
+    return true;
+  }
+  return false;
+}
+
+void LibraryConvolutions::settle(LibraryPlan& plan, const ConvLayer& layer, const LibraryArgs& args,
+                                 cudaStream_t stream) {
+  std::vector<LibraryCandidate> candidates = rank(plan, layer.relu);
+  if (try_candidates(plan, layer, args, candidates, stream)) return;
+  if (!layer.relu) {
+    plan.fused_ = false;
+    candidates = rank(plan, true);
+    if (try_candidates(plan, layer, args, candidates, stream)) return;
   }
   base::fail(ErrorCode::kUnsupported,
              "{}: no algorithm of {} serves: {}; take another family or --precision", plan.name_,
@@ -151,7 +182,8 @@ const LibraryPlan& LibraryConvolutions::plan(const ConvLayer& layer, int items,
                  largest_items_);
     settle(*plan, layer, args, stream);
   } else {
-    take(*plan, settled->second.algorithm);
+    plan->fused_ = settled->second.fused;
+    take(*plan, settled->second.algorithm, stream);
     library_.check(call(*plan, args, stream), plan->name_);
   }
   return *(plans_[{key, items}] = std::move(plan));
@@ -163,7 +195,7 @@ std::unique_ptr<LibraryPlan> LibraryConvolutions::trial(const ConvLayer& layer, 
                                                         cudaStream_t stream) {
   const DeviceGuard guard(library_.device());
   std::unique_ptr<LibraryPlan> plan(new LibraryPlan(library_, mode_, layer, items));
-  take(*plan, algorithm);
+  take(*plan, algorithm, stream);
   library_.check(call(*plan, args, stream), plan->name_ + ", " + algorithm_name(algorithm));
   return plan;
 }

@@ -43,6 +43,9 @@ class LibraryPlan {
 
   std::string name_;
   bool residual_;
+  bool fused_ = true;  // false: convolution and bias are two launches
+  int items_ = 0, channels_ = 0;
+  std::int64_t values_ = 0;  // of an item's output
   Owned<cudnn::TensorStruct> x_, y_, bias_;
   Owned<cudnn::FilterStruct> w_;
   Owned<cudnn::ConvolutionStruct> convolution_;
@@ -55,7 +58,11 @@ class LibraryPlan {
 ///
 /// A shape's algorithm is settled once, with the largest batch: the first of the library's own
 /// ranking that is acceptable (algorithm_choice.hpp) and has a fused form (the library says so when
-/// asked to run it, before it launches anything). All smaller batches use the same one.
+/// asked to run it, before it launches anything). All smaller batches use the same one. Where none
+/// of them may be fused without a ReLU (the shortcuts), the bias is added by a pass of our own.
+///
+/// The same algorithm does not mean the same bits in another batch size: the library may take
+/// another kernel for it (seen with cuDNN 9.14 on an H200, fast and tf32 mode).
 class LibraryConvolutions {
  public:
   /// \throws Error kUnsupported (no cuDNN 9), kOutOfMemory.
@@ -95,13 +102,16 @@ class LibraryConvolutions {
   using ShapeKey = std::tuple<int, int, int, int, int, int, int, bool, bool>;
   struct Settled {
     cudnn::Algorithm algorithm;
+    bool fused;
     std::string reason;
   };
   static ShapeKey key_of(const ConvLayer& layer);
   std::vector<LibraryCandidate> rank(const LibraryPlan& plan, bool relu) const;
   void settle(LibraryPlan& plan, const ConvLayer& layer, const LibraryArgs& args,
               cudaStream_t stream);
-  void take(LibraryPlan& plan, cudnn::Algorithm algorithm);
+  bool try_candidates(LibraryPlan& plan, const ConvLayer& layer, const LibraryArgs& args,
+                      std::vector<LibraryCandidate>& candidates, cudaStream_t stream);
+  void take(LibraryPlan& plan, cudnn::Algorithm algorithm, cudaStream_t stream);
   cudnn::Status call(const LibraryPlan& plan, const LibraryArgs& args, cudaStream_t stream) const;
 
   Mode mode_;
