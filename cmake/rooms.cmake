@@ -6,7 +6,7 @@ add_library(diarist_flags INTERFACE)
 target_compile_options(diarist_flags INTERFACE
                        $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wpedantic;-Wno-missing-field-initializers;-ffp-contract=off>)
 if(DIARIST_WERROR)
-  target_compile_options(diarist_flags INTERFACE -Werror)
+  target_compile_options(diarist_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
 if(DIARIST_SANITIZE)
   target_compile_options(diarist_flags INTERFACE -fsanitize=${DIARIST_SANITIZE}
