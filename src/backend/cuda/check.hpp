@@ -22,6 +22,21 @@ inline void check(cudaError_t error, const char* what) {
       base::fail(ErrorCode::kUnsupported,
                  "{}: no usable NVIDIA GPU or driver ({}); use --device cpu", what,
                  cudaGetErrorString(error));
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorSystemDriverMismatch:
+      base::fail(ErrorCode::kUnsupported,
+                 "{}: this build has no kernels for this GPU or its driver ({}); use a build for "
+                 "its architecture, a newer driver, or --device cpu",
+                 what, cudaGetErrorString(error));
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidResourceHandle:
+    case cudaErrorStreamCaptureUnsupported:
+      // The device is well; the call was wrong.
+      base::fail(ErrorCode::kInternal, "{}: {}; please report this, --device cpu works meanwhile",
+                 what, cudaGetErrorString(error));
     case cudaErrorNotSupported:
       base::fail(ErrorCode::kUnsupported, "{}: no CUDA kernel serves this shape", what);
     default:

@@ -117,15 +117,12 @@ CudaProfiler::CudaProfiler(int device)
   char bus[32] = {};
   if (cudaDeviceGetPCIBusId(bus, sizeof(bus), device) == cudaSuccess)
     meter_ = DeviceMeter::open(bus);
+  session_ = std::make_unique<TuneSession>(
+      facts_, meter_ != nullptr ? meter_->driver_version() : std::string());
 }
 
 DeviceState CudaProfiler::state() const {
   return meter_ != nullptr ? meter_->state() : DeviceState{};
-}
-
-TuneIdentity CudaProfiler::identity() const {
-  return {facts_.name, facts_.architecture, facts_.multiprocessors,
-          meter_ != nullptr ? meter_->driver_version() : "", kernel_set_hash()};
 }
 
 std::vector<LayerProfile> CudaProfiler::profile(Program& program, Queue& queue, const Run& run,
@@ -171,6 +168,7 @@ std::vector<LayerProfile> CudaProfiler::profile(Program& program, Queue& queue, 
 CandidateTime CudaProfiler::time(const model::Graph& graph, const std::vector<ConvLayer>& layers,
                                  const Candidate& candidate, const Measuring& measuring) const {
   base::check_stop(measuring.stop);
+  const DeviceGuard guard(device_);
   CandidateTime result;
   try {
     ModelOptions options;
@@ -201,6 +199,7 @@ CandidateTime CudaProfiler::time(const model::Graph& graph, const std::vector<Co
       result.problem = "launched with another layer";
       return result;
     }
+    if (library != nullptr) result.workspace_bytes = library->workspace_bytes();
     result.milliseconds =
         repeated(queue, measuring, [&] { check(launch->run(queue.stream()), name.c_str()); });
   } catch (const Error& error) {
@@ -228,6 +227,7 @@ std::vector<AlgorithmRow> CudaProfiler::algorithms(const model::Graph& graph,
 void CudaProfiler::add_library_rows(const model::Graph& graph, const CompileOptions& options,
                                     const Measuring& measuring,
                                     std::vector<AlgorithmRow>& rows) const {
+  const DeviceGuard guard(device_);
   const int items = options.max_items;
   ModelOptions wanted;
   wanted.choice.mode = mode_of(options.precision);
@@ -277,6 +277,7 @@ void CudaProfiler::add_library_rows(const model::Graph& graph, const CompileOpti
 std::vector<FusionRow> CudaProfiler::fusion(const model::Graph& graph,
                                             const CompileOptions& options,
                                             const Measuring& measuring) const {
+  const DeviceGuard guard(device_);
   ModelOptions wanted;
   wanted.choice.mode = mode_of(options.precision);
   wanted.choice.family = Family::kLibrary;
@@ -315,19 +316,11 @@ std::vector<std::string> CudaProfiler::tune(const model::Graph& graph,
                                             std::span<const int> batches,
                                             const Measuring& measuring) {
   const std::vector<ConvLayer> layers = conv_layers(graph);
-  const std::vector<TuneEntry> entries = tune_trunk(
-      facts_, layers, mode_of(options.precision), batches, options.kernel_only,
+  return session_->tune(
+      layers, mode_of(options.precision), batches, options.kernel_only,
       [&](const Candidate& candidate) { return time(graph, layers, candidate, measuring); });
-  std::vector<std::string> lines;
-  for (const TuneEntry& entry : entries) {
-    lines.push_back(entry_text(entry));
-    tuned_.push_back(entry);
-  }
-  return lines;
 }
 
-void CudaProfiler::write(const std::filesystem::path& file) const {
-  write_tune_file({identity(), tuned_}, file);
-}
+void CudaProfiler::write(const std::filesystem::path& file) const { session_->write(file); }
 
 }  // namespace diarist::backend::cuda

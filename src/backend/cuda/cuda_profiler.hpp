@@ -19,7 +19,7 @@ class CudaProfiler {
 
   DeviceState state() const;
   DevicePeaks peaks() const { return known_peaks_; }
-  TuneIdentity identity() const;
+  const TuneIdentity& identity() const noexcept { return session_->identity(); }
   const DeviceFacts& facts() const noexcept { return facts_; }
 
   std::vector<LayerProfile> profile(Program& program, Queue& queue, const Run& run,
@@ -46,7 +46,7 @@ class CudaProfiler {
   DeviceFacts facts_;
   DevicePeaks known_peaks_;
   std::unique_ptr<DeviceMeter> meter_;
-  std::vector<TuneEntry> tuned_;
+  std::unique_ptr<TuneSession> session_;
 };
 
 Mode mode_of(Precision precision);

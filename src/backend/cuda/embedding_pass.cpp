@@ -39,7 +39,7 @@ std::function<cudaError_t(cudaStream_t)> planned(const char* what, Make make, St
 
 }  // namespace
 
-PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
+PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) : queue(model.device()) {
   const int device = model.device();
   const auto items = static_cast<std::int64_t>(max_items);
   const DeviceGuard guard(device);
@@ -49,7 +49,8 @@ PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) {
     plane_halves = static_cast<std::size_t>(items) * kFeatureRows * kFeatureColumns;
     features = DeviceMemory(device, plane_halves * (model.split() ? 2 : 1) * sizeof(std::uint16_t),
                             "features");
-    check(cudaMemset(features.data(), 0, features.bytes()), "features");
+    check(cudaMemsetAsync(features.data(), 0, features.bytes(), queue.stream()), "features");
+    queue.wait();  // other streams don't
   }
   std::int64_t statistics_floats = 0, result_width = 0;
   for (const HeadWeights& head : model.heads()) {
@@ -426,7 +427,10 @@ void EmbeddingPass::launch_all(cudaStream_t stream) {
   for (const Launch& launch : launches_) check(launch.run(stream), launch.layer.c_str());
 }
 
-void EmbeddingPass::record_graph(cudaStream_t stream) {
+// On a stream of our own: the default stream can't be recorded, and on a stream that waits for it
+// any use of the default stream by another thread would spoil the recording.
+void EmbeddingPass::record_graph() {
+  const cudaStream_t stream = buffers_.queue.stream();
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording");
   cudaGraph_t graph = nullptr;
   // Recording is ended whatever happens in between, so that the stream stays usable.
@@ -439,9 +443,11 @@ void EmbeddingPass::record_graph(cudaStream_t stream) {
     throw;
   }
   check(cudaStreamEndCapture(stream, &graph), "recording");
-  const cudaError_t error = cudaGraphInstantiate(&graph_, graph, 0);
+  cudaGraphExec_t made = nullptr;
+  const cudaError_t error = cudaGraphInstantiate(&made, graph, 0);
   cudaGraphDestroy(graph);
   check(error, "recorded graph");
+  graph_ = made;
 }
 
 void EmbeddingPass::forget_graph() noexcept {
@@ -452,12 +458,13 @@ void EmbeddingPass::forget_graph() noexcept {
 
 void EmbeddingPass::run(cudaStream_t stream, bool record) {
   bind(stream);
-  if (!record) {
-    launch_all(stream);
+  if (record && graph_ != nullptr) {
+    check(cudaGraphLaunch(graph_, stream), "recorded graph");
     return;
   }
-  if (graph_ == nullptr) record_graph(stream);
-  check(cudaGraphLaunch(graph_, stream), "recorded graph");
+  // Before a recording as well: code is loaded at its first launch, which must not be recorded.
+  launch_all(stream);
+  if (record) record_graph();
 }
 
 void EmbeddingPass::tap(int value, float* output, std::int64_t item_stride, int count,

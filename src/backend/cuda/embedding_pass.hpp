@@ -16,8 +16,11 @@
 namespace diarist::backend::cuda {
 
 /// What a pass reads and writes outside the arena: fixed addresses, shared by all batch classes.
+/// Dies after the passes and the library, whose handle may remember the queue's stream.
 struct PassBuffers {
   PassBuffers(const EmbeddingModel& model, int max_items);
+  /// Passes are recorded here; it runs nothing but the first filling of these buffers.
+  CudaQueue queue;
   DeviceMemory features;    // planes of halves for the stem (stem_mma.hpp), then their low parts
   DeviceMemory means;       // [max_items][80], for a stem in FP32
   DeviceMemory masks;       // [max_items][speakers][mask frames]
@@ -56,7 +59,7 @@ class EmbeddingPass {
   /// Rows of features on the device, item_stride floats apart, to the trunk's input. With fewer
   /// than items() of them the others keep what an earlier batch left; their results mean nothing.
   void prepare(const float* rows, std::int64_t item_stride, int count, cudaStream_t stream);
-  /// Trunk, pooling, head. `record`: recorded at the first call and replayed afterwards.
+  /// Trunk, pooling, head. `record`: the first call runs eagerly and records, later ones replay.
   void run(cudaStream_t stream, bool record);
   /// A map as f32 [channels][frequency][time] per item, after run().
   void tap(int value, float* output, std::int64_t item_stride, int count,
@@ -83,7 +86,7 @@ class EmbeddingPass {
   __half* half_map(int value) const;
   float* float_map(int value) const;
   void launch_all(cudaStream_t stream);
-  void record_graph(cudaStream_t stream);
+  void record_graph();
   void forget_graph() noexcept;
 
   const EmbeddingModel& model_;

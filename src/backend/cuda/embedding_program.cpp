@@ -123,7 +123,8 @@ void EmbeddingProgram::check_arguments(const Run& run) const {
   if (run.inputs.size() != inputs.size() || run.outputs.size() != outputs.size())
     base::fail(ErrorCode::kInvalidArgument, "{} inputs and {} outputs given, {} and {} expected",
                run.inputs.size(), run.outputs.size(), inputs.size(), outputs.size());
-  const auto check_view = [&](const View& view, int value, bool written) {
+  // `apart`: rows are copied two-dimensionally, which takes no stride below their width.
+  const auto check_view = [&](const View& view, int value, bool apart) {
     const model::Value& v = model_->values()[static_cast<std::size_t>(value)];
     const std::int64_t count = base::element_count(v.shape);
     const std::int64_t need = (view.offset + (run.items - 1) * view.item_stride + count) * 4;
@@ -131,12 +132,12 @@ void EmbeddingProgram::check_arguments(const Run& run) const {
         need > static_cast<std::int64_t>(view.buffer->bytes()))
       base::fail(ErrorCode::kInvalidArgument, "buffer of {}: {} bytes needed, {} there", v.name,
                  need, view.buffer == nullptr ? 0 : view.buffer->bytes());
-    if (written && run.items > 1 && view.item_stride < count)
+    if (apart && run.items > 1 && view.item_stride < count)
       base::fail(ErrorCode::kInvalidArgument,
                  "{}: items of {} elements would overlap at a stride of {}", v.name, count,
                  view.item_stride);
   };
-  for (std::size_t i = 0; i < inputs.size(); ++i) check_view(run.inputs[i], inputs[i], false);
+  for (std::size_t i = 0; i < inputs.size(); ++i) check_view(run.inputs[i], inputs[i], i > 0);
   for (std::size_t i = 0; i < outputs.size(); ++i) check_view(run.outputs[i], outputs[i], true);
 }
 
@@ -145,12 +146,19 @@ void EmbeddingProgram::run(Queue& queue, const Run& run) {
   check_arguments(run);
   const DeviceGuard guard(model_->device());
   const cudaStream_t stream = static_cast<CudaQueue&>(queue).stream();
-  for (int first = 0; first < run.items;) {
-    base::check_stop(run.stop);
-    EmbeddingPass& pass = pass_of(size_for(run.items - first), stream);
-    const int count = std::min(pass.items(), run.items - first);
-    run_pass(pass, first, count, run, stream);
-    first += count;
+  try {
+    for (int first = 0; first < run.items;) {
+      base::check_stop(run.stop);
+      EmbeddingPass& pass = pass_of(size_for(run.items - first), stream);
+      const int count = std::min(pass.items(), run.items - first);
+      run_pass(pass, first, count, run, stream);
+      first += count;
+    }
+  } catch (...) {
+    // What is queued already uses memory that the caller may free now.
+    cudaStreamSynchronize(stream);
+    cudaGetLastError();
+    throw;
   }
 }
 

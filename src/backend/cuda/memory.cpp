@@ -68,9 +68,14 @@ std::size_t device_bytes_held() noexcept { return held_bytes; }
 template <typename T>
 DeviceMemory to_device(int device, std::span<const T> values, const char* what) {
   DeviceMemory memory(device, values.size_bytes(), what);
+  // Never the default stream: a copy there may return before it is complete, and work on
+  // non-blocking streams does not wait for it.
+  CudaQueue queue(device);
   const DeviceGuard guard(device);
-  check(cudaMemcpy(memory.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
+  check(cudaMemcpyAsync(memory.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice,
+                        queue.stream()),
         what);
+  queue.wait();
   return memory;
 }
 template DeviceMemory to_device(int, std::span<const float>, const char*);
@@ -80,21 +85,17 @@ Events::Events(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     cudaEvent_t event = nullptr;
     check(cudaEventCreate(&event), "event");
-    events_.push_back(event);
+    events_.emplace_back(event, [](cudaEvent_t made) { cudaEventDestroy(made); });
   }
 }
 
-Events::~Events() {
-  for (const cudaEvent_t event : events_) cudaEventDestroy(event);
-}
-
 void Events::record(std::size_t index, cudaStream_t stream) {
-  check(cudaEventRecord(events_[index], stream), "event");
+  check(cudaEventRecord(events_[index].get(), stream), "event");
 }
 
 double Events::milliseconds(std::size_t from, std::size_t to) const {
   float elapsed = 0;
-  check(cudaEventElapsedTime(&elapsed, events_[from], events_[to]), "event");
+  check(cudaEventElapsedTime(&elapsed, events_[from].get(), events_[to].get()), "event");
   return double{elapsed};
 }
 
@@ -104,17 +105,27 @@ CudaQueue::CudaQueue(int device) : device_(device), owned_(true) {
 }
 
 CudaQueue::~CudaQueue() {
+  // The caller's null stream means that of the current device.
+  int previous = 0;
+  cudaGetDevice(&previous);
+  if (previous != device_) cudaSetDevice(device_);
   cudaStreamSynchronize(stream_);
   if (owned_) cudaStreamDestroy(stream_);
+  if (previous != device_) cudaSetDevice(previous);
 }
 
 void CudaQueue::upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) {
   check_range(target, offset, source.size());
+  if (source.empty()) return;
   const DeviceGuard guard(device_);
-  // From pageable memory the call returns when the source has been read.
+  // From pageable memory the call returns when the source has been read; from memory that the
+  // caller pinned it returns at once, so it is waited for.
   check(cudaMemcpyAsync(data_of(target) + offset, source.data(), source.size(),
                         cudaMemcpyHostToDevice, stream_),
         "upload");
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, source.data()), "upload");
+  if (attributes.type != cudaMemoryTypeUnregistered) wait();
 }
 
 void CudaQueue::download(const Buffer& source, std::size_t offset, std::span<std::byte> target) {

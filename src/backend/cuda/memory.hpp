@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -70,19 +71,17 @@ class CudaBuffer final : public Buffer {
   std::size_t bytes_;
 };
 
-/// Marks of time on a stream.
+/// Marks of time on streams of the device that was current when they were made.
 class Events {
  public:
   explicit Events(std::size_t count);
-  ~Events();
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
   void record(std::size_t index, cudaStream_t stream);
   /// Between two marks that were reached.
   double milliseconds(std::size_t from, std::size_t to) const;
 
  private:
-  std::vector<cudaEvent_t> events_;
+  using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, void (*)(cudaEvent_t)>;
+  std::vector<Event> events_;
 };
 
 /// A non-blocking stream of its own, or the caller's, which must outlive it.

@@ -144,6 +144,56 @@ TEST_P(PerPrecision, TheCallersMemoryAndStream) {
   cudaStreamDestroy(stream);
 }
 
+// The default stream can't be recorded, so the recording must not happen on the caller's.
+TEST_P(PerPrecision, TheDefaultStreamFromTheFirstRunOn) {
+  DIARIST_NEED_GPU();
+  const GraphCase test = embedding_case(2, {"embeddings"});
+  const auto gpu = make_cuda_backend(0);
+  const auto own = gpu->make_queue(), callers = gpu->make_queue_on(nullptr);
+  const auto first = compile(*gpu, GetParam(), 2), second = compile(*gpu, GetParam(), 2);
+  const DeviceBatch batch(*gpu, *own, test);
+  const Numbers wanted = batch.embeddings(*first, *own);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(batch.embeddings(*second, *callers), wanted) << i;
+}
+
+// Five items in passes of four and one: the words of the first pass outlive the second.
+TEST_P(PerPrecision, RangeWordsOfAnEarlierPassAreKept) {
+  DIARIST_NEED_GPU();
+  GraphCase test = embedding_case(5, {"embeddings"});
+  const auto gpu = make_cuda_backend(0);
+  const auto queue = gpu->make_queue();
+  const auto program = compile(*gpu, GetParam(), 8);
+  const Numbers usual = DeviceBatch(*gpu, *queue, test).embeddings(*program, *queue);
+  for (float& x : test.items[1].inputs[0]) x *= 30000.0F;
+  const DeviceBatch batch(*gpu, *queue, test);
+  program->run(*queue, batch.run());
+  EXPECT_TRUE(program->settle(*queue, batch.run()));
+  const Numbers got = batch.embeddings(*program, *queue);
+  for (const std::size_t item : {0U, 2U, 3U, 4U})
+    EXPECT_TRUE(std::equal(got.begin() + item * 768, got.begin() + (item + 1) * 768,
+                           usual.begin() + item * 768))
+        << item;
+  for (std::size_t i = 768; i < 1536; ++i) ASSERT_TRUE(std::isfinite(got[i])) << i;
+}
+
+TEST_P(PerPrecision, MasksThatOverlapAreRefused) {
+  DIARIST_NEED_GPU();
+  const GraphCase test = embedding_case(2, {"embeddings"});
+  const auto gpu = make_cuda_backend(0);
+  const auto queue = gpu->make_queue();
+  const auto program = compile(*gpu, GetParam(), 2);
+  const DeviceBatch batch(*gpu, *queue, test);
+  backend::Run run = batch.run();
+  run.inputs[1].item_stride = 0;
+  try {
+    program->run(*queue, run);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("overlap"), std::string::npos) << error.what();
+  }
+}
+
 TEST_P(PerPrecision, ForcedAndChosenKernelsAreTold) {
   DIARIST_NEED_GPU();
   const auto gpu = make_cuda_backend(0);
@@ -224,8 +274,14 @@ TEST_F(Pass, AFailureWhileRecordingLeavesTheStreamUsable) {
   const Numbers wanted = embeddings(pass, false);
   auto& launches = const_cast<std::vector<Launch>&>(pass.launches());
   const auto whole = launches[5].run;
-  launches[5].run = [](cudaStream_t) { return cudaErrorLaunchOutOfResources; };
+  launches[5].run = [&whole](cudaStream_t queue) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t error = cudaStreamIsCapturing(queue, &status);
+    if (error != cudaSuccess || status == cudaStreamCaptureStatusNone) return whole(queue);
+    return cudaErrorLaunchOutOfResources;
+  };
   EXPECT_THROW(pass.run(stream(), true), Error);
+  EXPECT_FALSE(pass.recorded());
   launches[5].run = whole;
   EXPECT_EQ(embeddings(pass, true), wanted);
 }
