@@ -11,6 +11,7 @@
 #include "backend/cuda/kernels/embed_ends.hpp"
 #include "backend/cuda/kernels/hopper/block_walk.hpp"
 #include "backend/cuda/kernels/hopper/conv_down.hpp"
+#include "backend/cuda/kernels/hopper/conv_stride.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
 #include "backend/cuda/memory.hpp"
@@ -23,8 +24,9 @@ cudaError_t prepare_kernels(bool hopper) {
   cudaError_t error = prepare_conv_mma();
   if (error == cudaSuccess) error = prepare_embed_ends();
   if (!hopper) return error;
-  for (const auto prepare : {hopper::prepare_conv_tile, hopper::prepare_conv_walk,
-                             hopper::prepare_block_walk, hopper::prepare_conv_down})
+  for (const auto prepare :
+       {hopper::prepare_conv_tile, hopper::prepare_conv_walk, hopper::prepare_block_walk,
+        hopper::prepare_conv_down, hopper::prepare_conv_stride})
     if (error == cudaSuccess) error = prepare();
   return error;
 }

@@ -187,6 +187,9 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
       upload(hopper::pack_tile(conv.weight.data(), cout, cin, split(), scale,
                                hopper::tile_is_flat(layer.shape.out_frequency())));
       break;
+    case KernelId::kConvStride:
+      upload(hopper::pack_tile(conv.weight.data(), cout, cin, split(), scale, true));
+      break;
     case KernelId::kConvDown: {
       if (choice.launched_by != index) break;  // packed with the convolution beside it
       const auto beside = std::find_if(layers_.begin(), layers_.end(), [&](const ConvLayer& other) {

@@ -12,6 +12,7 @@
 #include "backend/cuda/kernels/features.hpp"
 #include "backend/cuda/kernels/hopper/block_walk.hpp"
 #include "backend/cuda/kernels/hopper/conv_down.hpp"
+#include "backend/cuda/kernels/hopper/conv_stride.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
 #include "backend/cuda/kernels/stem_mma.hpp"
@@ -222,6 +223,15 @@ void EmbeddingPass::add_layer(int index, cudaStream_t stream) {
           hopper::launch_conv_tile);
       break;
     }
+    case KernelId::kConvStride:
+      launch.run = planned<hopper::StridePlan>(
+          what,
+          [&](hopper::StridePlan* plan) {
+            return hopper::plan_conv_stride(plan, args, split, choice.variant == 1,
+                                            multiprocessors);
+          },
+          hopper::launch_conv_stride);
+      break;
     case KernelId::kConvDown: {
       int beside = 0;
       while (model_.layers()[static_cast<std::size_t>(beside)].shape.taps != 1 ||

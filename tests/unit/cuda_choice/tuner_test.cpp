@@ -34,6 +34,7 @@ struct Stopwatch {
       case KernelId::kConvMma:
         ms = mma;
         break;
+      case KernelId::kConvStride:
       case KernelId::kConvTile:
         ms = tile;
         break;

@@ -14,8 +14,9 @@ constexpr int kOldestArchitecture = 75;
 
 // Best first. conv_ffma closes each list: it serves every shape of the networks.
 constexpr KernelId kHopperDefault[] = {
-    KernelId::kBlockWalk, KernelId::kConvDown, KernelId::kConvWalk, KernelId::kConvTile,
-    KernelId::kStemMma,   KernelId::kConvMma,  KernelId::kStemFfma, KernelId::kConvFfma};
+    KernelId::kBlockWalk, KernelId::kConvDown,   KernelId::kConvWalk,
+    KernelId::kConvTile,  KernelId::kConvStride, KernelId::kStemMma,
+    KernelId::kConvMma,   KernelId::kStemFfma,   KernelId::kConvFfma};
 constexpr KernelId kPortableDefault[] = {KernelId::kStemMma, KernelId::kConvMma,
                                          KernelId::kStemFfma, KernelId::kConvFfma};
 constexpr KernelId kFp32Only[] = {KernelId::kStemFfma, KernelId::kConvFfma};
@@ -194,9 +195,9 @@ const char* family_name(Family family) noexcept {
 }
 
 const char* kernel_name(KernelId kernel) noexcept {
-  constexpr const char* kNames[] = {"stem_mma",  "stem_ffma", "block_walk",
-                                    "conv_walk", "conv_down", "conv_tile",
-                                    "conv_mma",  "conv_ffma", "library"};
+  constexpr const char* kNames[] = {"stem_mma",  "stem_ffma",   "block_walk", "conv_walk",
+                                    "conv_down", "conv_stride", "conv_tile",  "conv_mma",
+                                    "conv_ffma", "library"};
   return kNames[static_cast<int>(kernel)];
 }
 

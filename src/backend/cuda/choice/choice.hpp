@@ -31,15 +31,16 @@ enum class Family { kAny, kHopper, kPortable, kFp32, kLibrary };
 const char* family_name(Family family) noexcept;
 
 enum class KernelId {
-  kStemMma,    // first convolution on tensor cores; any device
-  kStemFfma,   // first convolution in FP32
-  kBlockWalk,  // Hopper, fast: a whole 32-channel basic block
-  kConvWalk,   // Hopper: 3x3 stride 1 down the rows; 64 channels fast, 32 channels exact
-  kConvDown,   // Hopper, fast: 3x3 stride 2 with its 1x1 shortcut folded in; 32 and 64 channels in
-  kConvTile,   // Hopper: TMA + wgmma implicit GEMM; 128 and 256 channels, 64 channels exact
-  kConvMma,    // mma.sync with a halo tile, sm_75 and later
-  kConvFfma,   // FP32 arithmetic; every 1x1 and 3x3 shape
-  kLibrary,    // cuDNN, loaded at run time
+  kStemMma,     // first convolution on tensor cores; any device
+  kStemFfma,    // first convolution in FP32
+  kBlockWalk,   // Hopper, fast: a whole 32-channel basic block
+  kConvWalk,    // Hopper: 3x3 stride 1 down the rows; 64 channels fast, 32 channels exact
+  kConvDown,    // Hopper, fast: 3x3 stride 2 with its 1x1 shortcut folded in; 32 and 64 channels in
+  kConvStride,  // Hopper: 3x3 stride 2 as an implicit product; from 128 channels, exact also fewer
+  kConvTile,    // Hopper: 3x3 stride 1 likewise; 128 and 256 channels, 64 channels exact
+  kConvMma,     // mma.sync with a halo tile, sm_75 and later
+  kConvFfma,    // FP32 arithmetic; every 1x1 and 3x3 shape
+  kLibrary,     // cuDNN, loaded at run time
 };
 const char* kernel_name(KernelId kernel) noexcept;
 

@@ -89,6 +89,10 @@ std::string other_shape(KernelId kernel, const LayerShape& s, Mode mode) {
       ok = mode == Mode::kFast && (three || s.taps == 1) && same_strides(s, 2) &&
            (s.cin == 32 || s.cin == 64) && s.cout == 2 * s.cin;
       return ok ? "" : "serves only stride 2 from 32 or 64 channels in fast mode";
+    case KernelId::kConvStride:
+      ok = three && same_strides(s, 2) && !s.residual && s.cout == 2 * s.cin &&
+           (s.cin == 128 || (mode == Mode::kExact && (s.cin == 32 || s.cin == 64)));
+      return ok ? "" : "serves only 3x3 with stride 2 from 128 channels (32 and 64 when exact)";
     case KernelId::kConvTile:
       ok = three && same_strides(s, 1) &&
            (square(s, 128) || square(s, 256) || (mode == Mode::kExact && square(s, 64)));
@@ -115,7 +119,8 @@ std::string other_shape(KernelId kernel, const LayerShape& s, Mode mode) {
 std::string why_not(const DeviceFacts& device, KernelId kernel, const LayerShape& shape,
                     Mode mode) {
   const bool hopper = kernel == KernelId::kBlockWalk || kernel == KernelId::kConvWalk ||
-                      kernel == KernelId::kConvDown || kernel == KernelId::kConvTile;
+                      kernel == KernelId::kConvDown || kernel == KernelId::kConvStride ||
+                      kernel == KernelId::kConvTile;
   if (hopper && device.architecture != 90)
     return fmt::format("is written for sm_90, the device is sm_{}", device.architecture);
   if (mode == Mode::kTf32 && kernel != KernelId::kLibrary && kernel != KernelId::kStemFfma)
@@ -136,13 +141,15 @@ std::string why_not(const DeviceFacts& device, KernelId kernel, const LayerShape
 int choose_variant(const DeviceFacts& device, KernelId kernel, const LayerShape& shape, Mode mode,
                    int items) {
   if (kernel == KernelId::kConvMma) return choose_tile(device, shape, mode, items);
-  if (kernel == KernelId::kConvTile) return choose_narrow(device, shape, mode, items);
+  if (kernel == KernelId::kConvTile || kernel == KernelId::kConvStride)
+    return choose_narrow(device, shape, mode, items);
   return 0;
 }
 
 std::vector<int> variants(const DeviceFacts& device, KernelId kernel, const LayerShape& shape,
                           Mode mode) {
-  if (kernel == KernelId::kConvTile && mode == Mode::kFast) return {0, 1};
+  if ((kernel == KernelId::kConvTile || kernel == KernelId::kConvStride) && mode == Mode::kFast)
+    return {0, 1};
   if (kernel != KernelId::kConvMma) return {0};
   return serving_tiles(device, shape, mode);
 }
@@ -151,6 +158,7 @@ std::string variant_name(KernelId kernel, int variant) {
   if (kernel == KernelId::kConvMma && variant >= 0 && variant < kConvMmaTileCount)
     return fmt::format("conv_mma {}", kConvMmaTiles[variant].name);
   if (kernel == KernelId::kConvTile && variant == 1) return "conv_tile narrow";
+  if (kernel == KernelId::kConvStride && variant == 1) return "conv_stride narrow";
   return kernel_name(kernel);
 }
 

@@ -22,8 +22,9 @@ constexpr std::size_t kMaxText = 256;
 constexpr std::int64_t kMaxSize = 1 << 20;  // of an axis, a batch, a variant
 
 constexpr KernelId kKernels[] = {KernelId::kStemMma,  KernelId::kStemFfma, KernelId::kBlockWalk,
-                                 KernelId::kConvWalk, KernelId::kConvDown, KernelId::kConvTile,
-                                 KernelId::kConvMma,  KernelId::kConvFfma, KernelId::kLibrary};
+                                 KernelId::kConvWalk, KernelId::kConvDown, KernelId::kConvStride,
+                                 KernelId::kConvTile, KernelId::kConvMma,  KernelId::kConvFfma,
+                                 KernelId::kLibrary};
 constexpr Mode kModes[] = {Mode::kExact, Mode::kFast, Mode::kTf32};
 
 // Reads members of one object, with the file and the place in every complaint.

@@ -8,9 +8,9 @@
 namespace diarist::backend::cuda {
 namespace {
 
-constexpr KernelId kSingles[] = {KernelId::kConvTile, KernelId::kConvWalk, KernelId::kStemMma,
-                                 KernelId::kStemFfma, KernelId::kConvMma,  KernelId::kConvFfma,
-                                 KernelId::kLibrary};
+constexpr KernelId kSingles[] = {KernelId::kConvTile, KernelId::kConvStride, KernelId::kConvWalk,
+                                 KernelId::kStemMma,  KernelId::kStemFfma,   KernelId::kConvMma,
+                                 KernelId::kConvFfma, KernelId::kLibrary};
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
