@@ -9,6 +9,12 @@
 namespace diarist::cli {
 namespace {
 
+// A column of whole error messages would push the figures off the screen; JSON has them whole.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kWidth = 48;
+  return text.size() <= kWidth ? text : text.substr(0, kWidth - 3) + "...";
+}
+
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -95,7 +101,7 @@ std::string table_text(const std::vector<AlgorithmRow>& algorithms) {
   Rows rows = {{"shape", "candidate", "", "ms", "workspace MB"}};
   for (const AlgorithmRow& row : algorithms)
     rows.push_back({row.shape, row.kernel,
-                    row.problem.empty() ? (row.chosen ? "chosen" : "") : row.problem,
+                    row.problem.empty() ? (row.chosen ? "chosen" : "") : shortened(row.problem),
                     row.problem.empty() ? fmt::format("{:.4f}", row.milliseconds) : "-",
                     megabytes(row.workspace_bytes)});
   return aligned(rows, 3);

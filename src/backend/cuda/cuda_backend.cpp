@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "backend/cuda/check.hpp"
@@ -49,7 +50,10 @@ class CudaBackend final : public Backend, public Profiler {
                        family_ == Family::kAny ? "own kernels" : family_name(family_));
   }
   int threads() const noexcept override { return 1; }
-  int preferred_items() const noexcept override { return 128; }
+  // A chunk per multiprocessor makes whole waves in most kernels.
+  int preferred_items() const noexcept override {
+    return std::clamp(properties_.multiProcessorCount, 32, 192);
+  }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     return std::make_unique<CudaBuffer>(index_, bytes);
   }
@@ -108,7 +112,14 @@ class CudaBackend final : public Backend, public Profiler {
     wanted.choice.family = family;
     wanted.choice.kernel_only = options.kernel_only;
     wanted.choice.items = options.max_items;
-    if (!options.tune_file.empty()) wanted.tuned = tuned_choices(options.tune_file);
+    if (!options.tune_file.empty()) {
+      if (family != Family::kAny)
+        base::fail(ErrorCode::kInvalidArgument,
+                   "{}: a tune file chooses kernels, and so does the forced family {}; leave one "
+                   "of them out",
+                   options.tune_file.string(), family_name(family));
+      wanted.tuned = tuned_choices(options.tune_file);
+    }
     auto model = std::make_shared<const EmbeddingModel>(index_, graph, wanted);
     return std::make_unique<EmbeddingProgram>(std::move(model), graph, options);
   }
