@@ -128,12 +128,13 @@ BenchReport bench_embed(const BenchOptions& options, const RunControl& control =
 std::vector<ProfileReport> profile_embed(const BenchOptions& options,
                                          const RunControl& control = {});
 
-/// Every library algorithm and own candidate for the distinct shapes, first batch and precision.
-/// \throws Error kUnsupported on devices that have no candidates.
+/// Every library algorithm and own candidate for the distinct shapes, in the last of the batches
+/// and the first of the precisions. \throws Error kUnsupported on devices that have no candidates.
 std::vector<AlgorithmRow> embed_algorithms(const BenchOptions& options,
                                            const RunControl& control = {});
 
-/// The four stride-1 shapes, fused against plain. \throws Error kUnsupported.
+/// The four stride-1 shapes, fused against plain, batch and precision as above. \throws Error
+/// kUnsupported.
 std::vector<FusionRow> embed_fusion(const BenchOptions& options, const RunControl& control = {});
 
 /// Measures every candidate on this device and writes a tune file (atomically): for EmbedderOptions

@@ -61,6 +61,48 @@ TEST_P(PerPrecision, ChunksOutOfRangeAreComputedAgain) {
   EXPECT_EQ(log.size(), 1U);
 }
 
+// The first convolution of a block by 2^power, the one behind it by 2^-power: the same function.
+model::Graph scaled_network(int power) {
+  model::Weights weights = resnet_weights();
+  const auto scale = [&](const std::string& name, int by) {
+    const base::TensorF& tensor = weights.at(name);
+    Numbers values(tensor.values().begin(), tensor.values().end());
+    for (float& value : values) value = std::ldexp(value, by);
+    weights[name] = base::TensorF(tensor.shape(), std::move(values));
+  };
+  scale("resnet.layer1.1.conv1.weight", power);
+  scale("resnet.layer1.1.conv1.weight_bias", power);
+  scale("resnet.layer1.1.conv2.weight", -power);
+  return model::resnet34_network(weights, kFrames);
+}
+
+// 2^17: the hidden map leaves the range of a half, its weights don't. 2^26: the weights do as well,
+// and no kernel of halves is chosen from the start.
+TEST_P(PerPrecision, WeightsBeyondTheRangeOfAHalf) {
+  DIARIST_NEED_GPU();
+  const GraphCase test = embedding_case(2, {"embeddings"});
+  const auto gpu = make_cuda_backend(0);
+  const auto queue = gpu->make_queue();
+  const DeviceBatch batch(*gpu, *queue, test);
+  const auto exact = compile(*gpu, Precision::kExact, 2);
+  const Numbers wanted = batch.embeddings(*exact, *queue);
+  for (const int power : {17, 26}) {
+    std::vector<std::string> log;
+    backend::CompileOptions options;
+    options.max_items = 2;
+    options.precision = GetParam();
+    options.log = [&log](LogLevel, std::string_view text) { log.emplace_back(text); };
+    const auto program = gpu->compile(scaled_network(power), options);
+    bool halves = false;
+    for (const backend::Choice& choice : program->choices())
+      halves = halves || (choice.node.find("conv") != std::string::npos &&
+                          choice.kernel.find("ffma") == std::string::npos);
+    EXPECT_EQ(halves, power == 17) << power;
+    EXPECT_GE(worst_cosine(batch.embeddings(*program, *queue), wanted), 0.99999) << power;
+    EXPECT_EQ(log.size(), power == 17 ? 1U : 0U) << power;
+  }
+}
+
 TEST_P(PerPrecision, NumbersThatAreNoneAreAnError) {
   DIARIST_NEED_GPU();
   GraphCase test = embedding_case(2, {"embeddings"});
@@ -318,6 +360,16 @@ TEST(CudaDevices, AbsentOnesAndUnknownFamiliesAreNamed) {
     EXPECT_NE(std::string(error.what()).find("cuda:99"), std::string::npos);
   }
   EXPECT_THROW(family_named("turbo"), Error);
+  try {
+    backend::CompileOptions options;
+    options.tune_file = "some.tune";
+    make_cuda_backend(0, Family::kPortable)
+        ->compile(model::resnet34_network(resnet_weights(), kFrames), options);
+    FAIL() << "a tune file was ignored";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("portable"), std::string::npos) << error.what();
+  }
   for (int i = 0; i < 3; ++i) {
     const auto gpu = make_cuda_backend(0);
     const auto program = compile(*gpu, Precision::kFast, 2);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "backend/cuda/embedding_program.hpp"
 #include "backend/reference/reference_backend.hpp"
@@ -185,6 +186,36 @@ TEST_P(CudaEmbedding, Rate) {
       total += launch.milliseconds;
     }
     std::printf("[          ]   sum %.3f ms\n", total);
+  }
+}
+
+// The library in every mode, tf32 among them. Its bits may depend on the batch, so it has no part
+// in the tests above.
+TEST(CudaLibraryEmbedding, KeepsToTheReference) {
+  DIARIST_NEED_GPU();
+  const GraphCase test = embedding_case(2, {"embeddings"});
+  Outputs wanted;
+  const struct {
+    Wish wish;
+    double least;
+  } cases[] = {{{Precision::kTf32, backend::cuda::Family::kAny}, 0.999},
+               {{Precision::kFast, backend::cuda::Family::kLibrary}, 0.9999},
+               {{Precision::kExact, backend::cuda::Family::kLibrary}, 0.99999}};
+  for (const auto& [wish, least] : cases) {
+    Forced gpu(wish);
+    try {
+      gpu.compile(test.graph, {.max_items = 2});
+    } catch (const Error& error) {
+      const char* required = std::getenv("DIARIST_REQUIRE_CUDNN");
+      if (error.code() != ErrorCode::kUnsupported || (required != nullptr && *required == '1'))
+        throw;
+      GTEST_SKIP() << error.what();
+    }
+    if (wanted.empty()) wanted = run_graph(*backend::reference::make_reference_backend(0), test);
+    const Outputs got = run_graph(gpu, test);
+    for (std::size_t item = 0; item < got.size(); ++item)
+      EXPECT_GE(worst_cosine(got[item].back(), wanted[item].back()), least)
+          << precision_name(wish.precision) << ", item " << item;
   }
 }
 
