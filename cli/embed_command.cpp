@@ -126,6 +126,8 @@ void add_embed(CLI::App& app, Action& action) {
       ->required()
       ->type_name("X.npy");
   add_engine_options(*command, arguments->engine, true);
+  command->get_option("--device")
+      ->description("cpu, reference (slow, double precision), or a GPU: cuda, cuda:N");
   command->add_option("--weights", arguments->weights,
                       "a bundle's folder or a weight file, instead of a preset");
   command->add_option("--tune-file", arguments->tune_file, "GPUs: choices measured before");

@@ -38,7 +38,9 @@ struct EmbedderOptions {
   std::optional<Precision> precision;
   int threads = 0;     ///< worker threads of a CPU; 0: all processors this process may use
   std::string target;  ///< force a CPU instruction set or GPU kernels by name; empty: the best
-  int batch = 0;       ///< chunks per batch; 0: chosen by the device. Never changes a result
+  /// Chunks per batch, at most 4096; 0: the device chooses. Never changes a result of own kernels;
+  /// a vendor library (info() tells where it runs) may round otherwise in another batch.
+  int batch = 0;
   bool kernel_only = false;  ///< no vendor library: a layer without an own kernel is an error
   bool graph = true;         ///< GPUs: record a batch's work once and replay it
   std::filesystem::path tune_file;  ///< GPUs: choices measured by `diarist tune`; empty: none
@@ -152,7 +154,8 @@ class Embedder {
 
   /// forward() on the host that shows every intermediate, in the order of the network: stem, then
   /// per block hidden, shortcut (where there is one) and output, then pooled and embeddings. All
-  /// maps stay f32 and are kept until the end: about 160 MB per chunk. Makes its plans anew.
+  /// maps exist, are shown as f32 (a GPU may hold them as halves) and are kept until the end: about
+  /// 160 MB per chunk. Makes its plans anew.
   void forward_with_taps(std::span<const float> features, std::span<const float> masks,
                          const std::function<void(const Tap&)>& callback) const;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <charconv>
 #include <mutex>
 #include <utility>
@@ -26,6 +27,7 @@ using pipeline::ChunkNetwork;
 using pipeline::PieceNetwork;
 
 constexpr const char* kResnet = "wespeaker-resnet34";
+constexpr int kMostChunks = 4096;  // of a batch: more than any device gains from
 
 model::EmbeddingWeights load_weights(const EmbedderOptions& options) {
   if (options.weights.empty()) {
@@ -44,8 +46,10 @@ bool is_gpu(const std::string& device) { return device.rfind("cuda", 0) == 0; }
 
 // Wishes that only GPUs can meet are refused elsewhere, instead of being ignored.
 EmbedderOptions checked(EmbedderOptions options) {
-  if (options.batch < 0)
-    base::fail(ErrorCode::kInvalidArgument, "batch of {} chunks: use 0 or more", options.batch);
+  if (options.batch < 0 || options.batch > kMostChunks)
+    base::fail(ErrorCode::kInvalidArgument,
+               "batch of {} chunks: use 1 to {}, or 0 for the device's own", options.batch,
+               kMostChunks);
   if (!is_gpu(options.device) && !options.tune_file.empty())
     base::fail(ErrorCode::kInvalidArgument,
                "{}: a tune file holds choices for a GPU; leave it out for the device {}",
@@ -283,13 +287,21 @@ class Embedder::Impl {
                call, weights_.kind);
   }
 
-  backend::CompileOptions compile_options() const {
+  backend::CompileOptions compile_options() {
     return {.max_items = batch_,
             .precision = precision_,
             .kernel_only = options_.kernel_only,
             .record = options_.graph,
             .tune_file = options_.tune_file,
-            .log = options_.log};
+            .log = log_once()};
+  }
+
+  // A program says once what its user should know; here every worker has a program of its own.
+  std::function<void(LogLevel, std::string_view)> log_once() {
+    if (!options_.log) return {};
+    return [this](LogLevel level, std::string_view text) {
+      if (!told_.exchange(true)) options_.log(level, text);
+    };
   }
 
   pipeline::ChunkFeatures& features_of(Worker& worker) {
@@ -327,6 +339,7 @@ class Embedder::Impl {
   }
 
   EmbedderOptions options_;
+  std::atomic<bool> told_ = false;
   model::EmbeddingWeights weights_;
   // Workers die before the backends whose memory they hold; DLPack results keep theirs alive.
   std::shared_ptr<backend::Backend> backend_, features_backend_;

@@ -71,6 +71,22 @@ TEST_F(ProgramEmbed, WithoutTurnsOneRowForEverything) {
   EXPECT_EQ(array.as<float>("out"), Embedder(synthetic_embedder("campplus")).embed(audio()));
 }
 
+TEST_F(ProgramEmbed, InfoTellsTheKernelOfEveryLayerAndWhy) {
+  const std::vector<std::string> arguments = {"info", "--choices", "--weights",
+                                              synthetic_weight_file("wespeaker-resnet34").string(),
+                                              "--allow-unknown-weights"};
+  const ProgramResult result = run_program(arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const EmbedderInfo info = Embedder(synthetic_embedder("wespeaker-resnet34")).info();
+  ASSERT_FALSE(info.layers.empty());
+  for (const LayerChoice& layer : info.layers)
+    for (const std::string& word : {layer.layer, layer.kernel, layer.reason})
+      EXPECT_NE(result.out.find(word), std::string::npos) << word << "\n" << result.out;
+  std::vector<std::string> tuned = arguments;
+  tuned.insert(tuned.end(), {"--tune-file", "absent.tune"});
+  EXPECT_EQ(run_program(tuned).exit_code, 2);
+}
+
 TEST_F(ProgramEmbed, ThreadsDoNotChangeTheBytes) {
   ASSERT_EQ(run({"--threads", "1"}).exit_code, 0);
   const std::vector<float> one = base::read_npy(out()).as<float>("out");

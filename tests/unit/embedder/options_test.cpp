@@ -50,6 +50,7 @@ TEST(EmbedderOptions, WishesThatCannotBeMetAreErrors) {
   refuse(ErrorCode::kUnsupported, "TF32", [](auto& o) { o.precision = Precision::kTf32; });
   refuse(ErrorCode::kInvalidArgument, "tune file", [](auto& o) { o.tune_file = "tune.json"; });
   refuse(ErrorCode::kInvalidArgument, "-1", [](auto& o) { o.batch = -1; });
+  refuse(ErrorCode::kInvalidArgument, "2147483647", [](auto& o) { o.batch = 2147483647; });
   refuse(ErrorCode::kInvalidArgument, "abacus", [](auto& o) { o.device = "abacus"; });
   refuse(ErrorCode::kInvalidArgument, "Z80", [](auto& o) { o.target = "Z80"; });
 }
