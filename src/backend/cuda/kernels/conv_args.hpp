@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-struct __half;
+#include "backend/cuda/kernels/half.hpp"
 
 namespace diarist::backend::cuda {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-struct __half;
+#include "backend/cuda/kernels/half.hpp"
 
 namespace diarist::backend::cuda::hopper {
 

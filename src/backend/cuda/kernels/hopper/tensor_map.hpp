@@ -4,7 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-struct __half;
+#include "backend/cuda/kernels/half.hpp"
 
 namespace diarist::backend::cuda::hopper {
 
