@@ -123,6 +123,18 @@ TEST_P(PerPrecision, NumbersThatAreNoneAreAnError) {
   EXPECT_EQ(DeviceBatch(*gpu, *queue, usual).embeddings(*program, *queue).size(), 2U * 768U);
 }
 
+TEST_P(PerPrecision, MasksThatAreNoNumbersAreAnError) {
+  DIARIST_NEED_GPU();
+  GraphCase test = embedding_case(2, {"embeddings"});
+  test.items[0].inputs[1][4] = std::nanf("");  // the frame of the map's second column
+  const auto gpu = make_cuda_backend(0);
+  const auto queue = gpu->make_queue();
+  const auto program = compile(*gpu, GetParam(), 2);
+  const DeviceBatch batch(*gpu, *queue, test);
+  program->run(*queue, batch.run());
+  EXPECT_THROW(program->settle(*queue, batch.run()), Error);
+}
+
 TEST_P(PerPrecision, TwoProgramsInTwoThreads) {
   DIARIST_NEED_GPU();
   const GraphCase test = embedding_case(5, {"embeddings"});

@@ -50,6 +50,7 @@ __global__ void __launch_bounds__(kPoolThreads) masked_pool(PoolArgs args) {
       squares = fmaf(w, w, squares);
     }
     totals[threadIdx.x] = make_float2(sum + 1e-8F, squares);
+    if (args.range != nullptr && !isfinite(squares)) args.range[item] = 1;
   }
   const auto read = [&](int t) {
     if (kSplit)

@@ -23,6 +23,7 @@ struct PoolArgs {
   int items = 0, speakers = 0, mask_frames = 0;
   int frequency = 0, time = 0, channels = 0;
   bool split = false;
+  std::uint32_t* range = nullptr;  // one word per item: set when a mask's sum is not finite
 };
 cudaError_t launch_masked_pool(const PoolArgs& args, cudaStream_t stream);
 
