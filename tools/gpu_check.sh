@@ -27,7 +27,8 @@ out=${OUT:-build/gpu_check}
 build=${DIARIST_BUILD:-build/cuda}
 seconds=${DIARIST_SECONDS:-5}
 limit=${DIARIST_STEP_LIMIT:-240}
-tests=(cuda_kernels_test cuda_library_test cuda_embedding_test cuda_behaviour_test)
+tests=(cuda_kernels_test cuda_library_test cuda_embedding_test cuda_behaviour_test
+  embedder_parity_test)
 work=$(mktemp -d)
 watcher=
 mkdir -p "$out"
@@ -130,15 +131,17 @@ clock_line() {
 
 section_tests() {
   export DIARIST_REQUIRE_GPU=1 DIARIST_REQUIRE_CUDNN=1
-  local name path
+  local name path filter
   for name in "${tests[@]}"; do
     path=$(program "$name")
+    # Rates are the matter of `bench`; of the public object's devices only GPUs.
+    filter='-*Rate*:ConvTimes.*'
+    [ "$name" != embedder_parity_test ] || filter='*cuda*'
     if [ -z "$path" ]; then
       note "$(printf '%-34s is not here' "$name")"
       continue
     fi
-    # Rates are the matter of `bench`.
-    step "$name" "${ours[@]}" "$path" --gtest_filter="${DIARIST_TEST_FILTER:--*Rate*:ConvTimes.*}"
+    step "$name" "${ours[@]}" "$path" --gtest_filter="${DIARIST_TEST_FILTER:-$filter}"
     sed -n 's/^\[  PASSED  \]/    passed:/p; s/^\[  SKIPPED \] \([0-9]* test\)/    skipped: \1/p' \
       "$out/$name.txt" | tee -a "$summary"
   done
