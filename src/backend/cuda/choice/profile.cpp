@@ -40,7 +40,10 @@ class Sum {
       if (splits(choice_.layers[static_cast<std::size_t>(index)].kernel, mode_)) cost.products = 3;
       const double weights = static_cast<double>(s.cin) * s.cout * s.taps;
       cost.bytes += weights * (mode_ == Mode::kFast ? 2 : 4) + s.cout * 4.0;
-      const double in = static_cast<double>(s.cin) * s.frequency * s.time * items_;
+      // A 1x1 kernel reads only the pixels that its strides leave.
+      const bool point = s.taps == 1;
+      const double in = static_cast<double>(s.cin) * items_ *
+                        (point ? s.out_frequency() : s.frequency) * (point ? s.out_time() : s.time);
       const double out = static_cast<double>(s.cout) * s.out_frequency() * s.out_time() * items_;
       cost.bytes += out * map_bytes(layer.output);
       // A map that several layers of the launch read comes in once.
