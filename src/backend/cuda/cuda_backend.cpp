@@ -119,6 +119,15 @@ class CudaBackend final : public Backend, public Profiler {
                    "of them out",
                    options.tune_file.string(), family_name(family));
       wanted.tuned = tuned_choices(options.tune_file);
+      const bool any =
+          std::any_of(wanted.tuned.begin(), wanted.tuned.end(),
+                      [&](const TuneEntry& entry) { return entry.mode == wanted.choice.mode; });
+      if (!any)
+        base::fail(ErrorCode::kInvalidArgument,
+                   "{} holds no choices for {} mode; run diarist tune --precision {} or leave the "
+                   "file out",
+                   options.tune_file.string(), mode_name(wanted.choice.mode),
+                   mode_name(wanted.choice.mode));
     }
     auto model = std::make_shared<const EmbeddingModel>(index_, graph, wanted);
     return std::make_unique<EmbeddingProgram>(std::move(model), graph, options);
