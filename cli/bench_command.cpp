@@ -1,12 +1,12 @@
 // diarist bench: figures of one device.
 
-#include <map>
 #include <memory>
 #include <string>
 
 #include "bench_options.hpp"
 #include "bench_report.hpp"
 #include "commands.hpp"
+#include "engine_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 
@@ -48,13 +48,14 @@ void add_embed_bench(CLI::App& benches, Action& action) {
   CLI::App* command =
       benches.add_subcommand("embed", "speaker embedding: latency, throughput, memory, accuracy");
   add_bench_options(*command, arguments->options);
-  command->add_option("--family", arguments->options.family, "kernels to force on a GPU")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, KernelFamily>{{"any", KernelFamily::kAny},
-                                              {"hopper", KernelFamily::kHopper},
-                                              {"portable", KernelFamily::kPortable},
-                                              {"fp32", KernelFamily::kFp32},
-                                              {"library", KernelFamily::kLibrary}}));
+  command
+      ->add_option("--family", arguments->options.family,
+                   "kernels to force on a GPU: any (default), hopper, portable, fp32 or library")
+      ->transform(one_of<KernelFamily>({{"any", KernelFamily::kAny},
+                                        {"hopper", KernelFamily::kHopper},
+                                        {"portable", KernelFamily::kPortable},
+                                        {"fp32", KernelFamily::kFp32},
+                                        {"library", KernelFamily::kLibrary}}));
   command->add_flag("--kernel-only", arguments->options.kernel_only,
                     "load no vendor library; a layer without an own kernel is an error");
   command->add_option("--tune-file", arguments->options.tune_file,
@@ -70,9 +71,9 @@ void add_embed_bench(CLI::App& benches, Action& action) {
                                           "fused against plain convolutions, the stride-1 shapes");
   profile->excludes(algorithms)->excludes(fusion);
   algorithms->excludes(fusion);
-  command->add_option("--format", arguments->format, "table or json")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, BenchFormat>{
-          {"table", BenchFormat::kTable}, {"json", BenchFormat::kJson}}));
+  command->add_option("--format", arguments->format, "table (default) or json")
+      ->transform(
+          one_of<BenchFormat>({{"table", BenchFormat::kTable}, {"json", BenchFormat::kJson}}));
   command->footer(
       "Figures of a GPU count when it is quiet and the load lasts several seconds: the clock and\n"
       "the power stand beside each one.\n\n"

@@ -1,9 +1,10 @@
 #include "bench_options.hpp"
 
 #include <cstdio>
-#include <map>
 #include <string>
 #include <utility>
+
+#include "engine_options.hpp"
 
 namespace diarist::cli {
 
@@ -11,7 +12,7 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--device", options.device, "cpu, reference, cuda or cuda:N")
       ->capture_default_str();
   command.add_option("--threads", options.threads, "worker threads of a CPU (0: all processors)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command.add_option("--cpu-target", options.target,
                      "force an instruction set listed by `diarist info`");
   command.add_option("--weights", options.weights,
@@ -29,8 +30,8 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
                   "exact, fast, tf32, separated by commas (default: fast,exact on a GPU, else "
                   "exact)")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
-          {"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
+      ->transform(one_of<Precision>(
+          {{"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
   command
       .add_option("--seconds", options.seconds,
                   "load behind each figure; a GPU's clock needs several to settle")

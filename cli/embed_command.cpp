@@ -92,6 +92,7 @@ std::vector<float> vectors_of(const Embedder& embedder, const EmbedArguments& ar
 
 int embed(const EmbedArguments& arguments) {
   const InterruptGuard interrupt;
+  check_output_place(arguments.out);
   std::vector<TimeSpan> spans;
   if (!arguments.segments.empty()) spans = read_turns(arguments.segments, arguments.audio);
   const Embedder embedder(embedder_options(arguments));
@@ -128,8 +129,10 @@ void add_embed(CLI::App& app, Action& action) {
   add_engine_options(*command, arguments->engine, true);
   command->get_option("--device")
       ->description("cpu, reference (slow, double precision), or a GPU: cuda, cuda:N");
-  command->add_option("--weights", arguments->weights,
-                      "a bundle's folder or a weight file, instead of a preset");
+  command
+      ->add_option("--weights", arguments->weights,
+                   "a bundle's folder or a weight file, instead of a preset")
+      ->excludes("--preset");
   command->add_option("--tune-file", arguments->tune_file, "GPUs: choices measured before");
   command->add_flag("--kernel-only", arguments->kernel_only,
                     "GPUs: use no vendor library; a layer without an own kernel is an error");

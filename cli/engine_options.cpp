@@ -19,9 +19,10 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
       ->transform(one_of<Precision>(
           {{"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
   command.add_option("--threads", options.threads, "worker threads (0: all processors)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more());
   command.add_option("--cpu-target", options.target,
-                     "force an instruction set listed by `diarist info`");
+                     "force an instruction set listed by `diarist info`; on a GPU a family of "
+                     "kernels: hopper, portable, fp32 or library");
 }
 
 void add_speaker_options(CLI::App& command, RunOptions& options) {
@@ -32,6 +33,15 @@ void add_speaker_options(CLI::App& command, RunOptions& options) {
   command.add_option("--max-speakers", options.speakers.max, "at most so many");
   command.add_flag("--reference", options.reference,
                    "print exactly what the reference pipeline prints");
+}
+
+CLI::Validator zero_or_more() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        const bool negative = text.starts_with('-');
+        return negative ? text + " is negative; give 0 or more" : std::string();
+      },
+      "");
 }
 
 }  // namespace diarist::cli

@@ -33,4 +33,7 @@ CLI::Validator one_of(std::vector<std::pair<std::string, Value>> names) {
       "");
 }
 
+/// Like CLI::NonNegativeNumber, whose complaint tells the largest double in 309 digits.
+CLI::Validator zero_or_more();
+
 }  // namespace diarist::cli

@@ -89,8 +89,10 @@ void add_info(CLI::App& app, Action& action) {
   add_engine_options(*command, arguments->engine, true);
   command->get_option("--device")
       ->description("cpu, reference (slow, double precision), or a GPU: cuda, cuda:N");
-  command->add_option("--weights", arguments->weights,
-                      "a bundle's folder or a weight file, instead of a preset");
+  command
+      ->add_option("--weights", arguments->weights,
+                   "a bundle's folder or a weight file, instead of a preset")
+      ->excludes("--preset");
   command->add_option("--tune-file", arguments->tune_file, "GPUs: choices measured before");
   command->add_flag("--kernel-only", arguments->kernel_only,
                     "GPUs: use no vendor library; a layer without an own kernel is an error");

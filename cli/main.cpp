@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
   });
   app.footer(
       "Start with: diarist models pull open && diarist run meeting.wav\n"
-      "Exit codes: 0 ok, 1 some inputs failed, 2 wrong usage, 3 models missing or bad, "
-      "130 interrupted");
+      "Exit codes: 0 ok, 1 an input, an output or the device failed, 2 wrong usage, "
+      "3 models missing or bad, 130 interrupted");
   cli::Action action;
   cli::add_run(app, action);
   cli::add_cluster(app, action);

@@ -70,6 +70,22 @@ void write_file(const std::filesystem::path& file, std::string_view text) {
   if (std::rename(temporary.c_str(), file.c_str()) != 0) give_up("rename");
 }
 
+void check_output_place(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(file, ignored)) return;  // what it points to may be elsewhere
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::kBadFile, fmt::format("{}: {}", file.string(), what));
+  };
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
+    refuse("is no file and can't be replaced; give the name of a file");
+  if (!std::filesystem::is_directory(folder, ignored))
+    refuse(fmt::format("there is no folder {}; make it or name another", folder.string()));
+  if (access(folder.c_str(), W_OK) != 0)
+    refuse(fmt::format("can't write in folder {} ({}); name another", folder.string(),
+                       std::strerror(errno)));
+}
+
 std::vector<std::string> unique_ids(const std::vector<std::string>& inputs) {
   std::map<std::string, int> stems;
   for (const std::string& input : inputs) ++stems[std::filesystem::path(input).stem().string()];

@@ -29,6 +29,10 @@ void complain(std::string_view text);
 /// Writes atomically (temporary file, rename). \throws Error kBadFile.
 void write_file(const std::filesystem::path& file, std::string_view text);
 
+/// Refuses an output that could not be written, before the work whose result it is to hold.
+/// \throws Error kBadFile.
+void check_output_place(const std::filesystem::path& file);
+
 /// One id per input: the file name without its last extension, or with it where two inputs of the
 /// call would share an id; then the position is added where even that is not unique.
 std::vector<std::string> unique_ids(const std::vector<std::string>& inputs);

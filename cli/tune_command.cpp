@@ -30,6 +30,7 @@ int tune(const TuneArguments& arguments) {
           fmt::format("{}: valid for this device, driver and kernel set\n", arguments.check));
     return kOk;
   }
+  check_output_place(arguments.out);
   for (const std::string& line :
        tune_embed(arguments.options, arguments.out, bench_control(interrupt.token())))
     text += line + "\n";

@@ -48,7 +48,7 @@ OpenFile open_regular(const std::filesystem::path& file) {
   if (descriptor < 0) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR)
-      fail(ErrorCode::kNotFound, "{}: no such file", file.string());
+      fail(ErrorCode::kNotFound, "{}: no such file; check the name", file.string());
     fail(ErrorCode::kBadFile, "{}: can't be opened ({})", file.string(), reason(error));
   }
   struct stat info {};
@@ -57,7 +57,7 @@ OpenFile open_regular(const std::filesystem::path& file) {
     return {descriptor, static_cast<std::size_t>(info.st_size)};
   ::close(descriptor);
   if (failed != 0) fail(ErrorCode::kBadFile, "{}: {}", file.string(), reason(failed));
-  fail(ErrorCode::kBadFile, "{}: {}, expected a file", file.string(),
+  fail(ErrorCode::kBadFile, "{}: {}; give the name of a file", file.string(),
        S_ISDIR(info.st_mode) ? "is a folder" : "is not a regular file");
 }
 
@@ -87,8 +87,9 @@ std::pair<int, std::filesystem::path> create_beside(const std::filesystem::path&
     if (descriptor >= 0) return {descriptor, part};
     const int error = errno;
     if (error == EEXIST && attempt < 100) continue;
-    fail(ErrorCode::kBadFile, "{}: can't write in folder {} ({})", target.string(), folder.string(),
-         reason(error));
+    fail(ErrorCode::kBadFile,
+         "{}: can't write in folder {} ({}); name a folder that exists and may be written to",
+         target.string(), folder.string(), reason(error));
   }
 }
 
@@ -151,8 +152,8 @@ void write_atomic(const std::filesystem::path& file, std::span<const std::byte> 
   struct stat info {};
   const bool exists = ::stat(target.c_str(), &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) {
-    fail(ErrorCode::kBadFile, "{}: {} and can't be replaced by a file", file.string(),
-         S_ISDIR(info.st_mode) ? "is a folder" : "is not a regular file");
+    fail(ErrorCode::kBadFile, "{}: {} and can't be replaced; give the name of a file",
+         file.string(), S_ISDIR(info.st_mode) ? "is a folder" : "is not a regular file");
   }
   if (exists) mode = info.st_mode & 0777;
   auto [raw, part] = create_beside(target, mode);

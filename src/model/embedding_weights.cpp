@@ -54,4 +54,16 @@ EmbeddingWeights load_embedding(const fs::path& bundle_or_file, bool allow_unkno
   return result;
 }
 
+EmbeddingWeights load_named_embedding(const fs::path& bundle_or_file, bool allow_unknown_weights) {
+  std::error_code error;
+  if (!fs::exists(bundle_or_file, error))
+    base::fail(ErrorCode::kBadModel, "{}: does not exist; name a bundle's folder or a weight file",
+               bundle_or_file.string());
+  if (fs::is_directory(bundle_or_file, error) && !fs::exists(bundle_or_file / kManifestName, error))
+    base::fail(ErrorCode::kBadModel,
+               "{}: a folder without {}, so no bundle; name a bundle's folder or a weight file",
+               bundle_or_file.string(), kManifestName);
+  return load_embedding(bundle_or_file, allow_unknown_weights);
+}
+
 }  // namespace diarist::model

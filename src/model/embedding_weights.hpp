@@ -20,4 +20,9 @@ struct EmbeddingWeights {
 EmbeddingWeights load_embedding(const std::filesystem::path& bundle_or_file,
                                 bool allow_unknown_weights);
 
+/// The same for a place that the user named: it is not a bundle that could be pulled.
+/// \throws Error kBadModel when nothing is there.
+EmbeddingWeights load_named_embedding(const std::filesystem::path& bundle_or_file,
+                                      bool allow_unknown_weights);
+
 }  // namespace diarist::model

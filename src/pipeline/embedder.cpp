@@ -35,11 +35,7 @@ model::EmbeddingWeights load_weights(const EmbedderOptions& options) {
     return model::load_embedding(pipeline::models_folder(options.models) / preset.bundle,
                                  options.allow_unknown_weights);
   }
-  std::error_code error;
-  if (!std::filesystem::exists(options.weights, error))
-    base::fail(ErrorCode::kNotFound, "{}: does not exist; name a bundle's folder or a weight file",
-               options.weights.string());
-  return model::load_embedding(options.weights, options.allow_unknown_weights);
+  return model::load_named_embedding(options.weights, options.allow_unknown_weights);
 }
 
 bool is_gpu(const std::string& device) { return device.rfind("cuda", 0) == 0; }

@@ -38,7 +38,10 @@ class CudaBackend final : public Backend, public Profiler {
     int count = 0;
     check(cudaGetDeviceCount(&count), "GPU");
     if (index < 0 || index >= count)
-      base::fail(ErrorCode::kUnsupported, "cuda:{}: this machine has {} GPU(s)", index, count);
+      base::fail(ErrorCode::kUnsupported,
+                 "cuda:{}: this machine has {} GPU(s), counted from 0; use cuda:0 or one that "
+                 "diarist info lists",
+                 index, count);
     const DeviceGuard guard(index);
     check(cudaGetDeviceProperties(&properties_, index), "GPU");
     check(prepare_kernels(properties_.major == 9 && properties_.minor == 0), "kernels");

@@ -72,7 +72,7 @@ TEST(EmbedBench, WishesThatCannotBeMetAreErrors) {
   expect_error(ErrorCode::kUnsupported, "no kernel family portable", options, call_bench);
   options.family = KernelFamily::kAny;
   options.tune_file = "some.tune";
-  expect_error(ErrorCode::kUnsupported, "some.tune", options, call_bench);
+  expect_error(ErrorCode::kInvalidArgument, "some.tune", options, call_bench);
   options.tune_file.clear();
   options.precisions = {Precision::kTf32};
   expect_error(ErrorCode::kUnsupported, "TF32", options, call_bench);

@@ -21,7 +21,9 @@ TEST(EmbedderOptions, MissingAndForeignWeightsAreNamed) {
   const TempFolder folder;
   EmbedderOptions options = synthetic_embedder();
   options.weights = folder.path() / "nothing.safetensors";
-  expect_error(ErrorCode::kNotFound, "nothing.safetensors", [&] { Embedder{options}; });
+  expect_error(ErrorCode::kBadModel, "nothing.safetensors", [&] { Embedder{options}; });
+  options.weights = folder.path();
+  expect_error(ErrorCode::kBadModel, "so no bundle", [&] { Embedder{options}; });
   options.weights = synthetic_weight_file("pyannet");
   expect_error(ErrorCode::kBadModel, "no embedding network", [&] { Embedder{options}; });
   options.weights = folder.path() / "torn.safetensors";
