@@ -28,7 +28,7 @@ void show(const Figures& figures, BenchFormat format) {
 
 int bench(const BenchArguments& arguments) {
   const InterruptGuard interrupt;
-  const RunControl control = bench_control(interrupt.token());
+  const RunControl control = talking_control(interrupt.token());
   BenchOptions options = arguments.options;
   options.check = !arguments.no_check;
   if (arguments.profile) {

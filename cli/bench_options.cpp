@@ -1,6 +1,5 @@
 #include "bench_options.hpp"
 
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -37,16 +36,6 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
                   "load behind each figure; a GPU's clock needs several to settle")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
-}
-
-RunControl bench_control(std::stop_token stop) {
-  RunControl control;
-  control.stop = std::move(stop);
-  control.log = [](LogLevel level, std::string_view text) {
-    if (level == LogLevel::kDebug) return;
-    std::fprintf(stderr, "diarist: %.*s\n", static_cast<int>(text.size()), text.data());
-  };
-  return control;
 }
 
 }  // namespace diarist::cli

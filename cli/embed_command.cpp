@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,7 +13,7 @@
 #include "diarist/error.hpp"
 #include "diarist/formats.hpp"
 #include "diarist/stages.hpp"
-#include "engine_options.hpp"
+#include "embedder_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
@@ -26,31 +25,8 @@ struct EmbedArguments {
   std::string audio;
   std::string segments;
   std::string out;
-  std::string weights;
-  std::string tune_file;
-  bool kernel_only = false;
-  bool precision_given = false;
-  DiarizerOptions engine;
+  EmbedderArguments embedder;
 };
-
-EmbedderOptions embedder_options(const EmbedArguments& arguments) {
-  EmbedderOptions options;
-  options.preset = arguments.engine.preset;
-  options.models = arguments.engine.models;
-  options.weights = arguments.weights;
-  options.allow_unknown_weights = arguments.engine.allow_unknown_weights;
-  options.device = arguments.engine.device;
-  if (arguments.precision_given) options.precision = arguments.engine.precision;
-  options.threads = arguments.engine.threads;
-  options.target = arguments.engine.target;
-  options.kernel_only = arguments.kernel_only;
-  options.tune_file = arguments.tune_file;
-  options.log = [](LogLevel level, std::string_view text) {
-    if (level == LogLevel::kWarning)
-      std::fprintf(stderr, "diarist: warning: %.*s\n", static_cast<int>(text.size()), text.data());
-  };
-  return options;
-}
 
 // The turns of the recording: those under its name, or the only ones there are.
 std::vector<TimeSpan> read_turns(const std::string& segments, const std::string& audio) {
@@ -95,7 +71,11 @@ int embed(const EmbedArguments& arguments) {
   check_output_place(arguments.out);
   std::vector<TimeSpan> spans;
   if (!arguments.segments.empty()) spans = read_turns(arguments.segments, arguments.audio);
-  const Embedder embedder(embedder_options(arguments));
+  EmbedderOptions options = embedder_options(arguments.embedder);
+  options.log = [](LogLevel level, std::string_view text) {
+    if (level == LogLevel::kWarning) complain(fmt::format("warning: {}", text));
+  };
+  const Embedder embedder(options);
   ProgressLine line(arguments.audio);
   RunControl control;
   control.stop = interrupt.token();
@@ -103,8 +83,7 @@ int embed(const EmbedArguments& arguments) {
   control.log = [&](LogLevel level, std::string_view text) {
     if (level != LogLevel::kWarning) return;
     line.clear();
-    std::fprintf(stderr, "diarist: %s: warning: %.*s\n", arguments.audio.c_str(),
-                 static_cast<int>(text.size()), text.data());
+    complain(fmt::format("{}: warning: {}", arguments.audio, text));
   };
   std::vector<float> vectors;
   if (arguments.segments.empty() || !spans.empty())
@@ -126,16 +105,7 @@ void add_embed(CLI::App& app, Action& action) {
   command->add_option("--out", arguments->out, "NumPy file to write: float32 [rows, dim]")
       ->required()
       ->type_name("X.npy");
-  add_engine_options(*command, arguments->engine, true);
-  command->get_option("--device")
-      ->description("cpu, reference (slow, double precision), or a GPU: cuda, cuda:N");
-  command
-      ->add_option("--weights", arguments->weights,
-                   "a bundle's folder or a weight file, instead of a preset")
-      ->excludes("--preset");
-  command->add_option("--tune-file", arguments->tune_file, "GPUs: choices measured before");
-  command->add_flag("--kernel-only", arguments->kernel_only,
-                    "GPUs: use no vendor library; a layer without an own kernel is an error");
+  add_embedder_options(*command, arguments->embedder);
   command->footer(
       "A turn is cut into equal pieces of at most 10 s; its embedding is their average weighted "
       "by\n"
@@ -146,10 +116,7 @@ void add_embed(CLI::App& app, Action& action) {
       "  diarist embed speaker.wav --out voice.npy\n"
       "  diarist run meeting.wav | awk '$5 >= 0.25' > turns.rttm\n"
       "  diarist embed meeting.wav --segments turns.rttm --out turns.npy");
-  command->callback([arguments, command, &action] {
-    arguments->precision_given = command->count("--precision") > 0;
-    action = [arguments] { return embed(*arguments); };
-  });
+  command->callback([arguments, &action] { action = [arguments] { return embed(*arguments); }; });
 }
 
 }  // namespace diarist::cli

@@ -7,19 +7,17 @@
 #include <string>
 
 #include "commands.hpp"
-#include "diarist/embedder.hpp"
 #include "diarist/info.hpp"
 #include "diarist/models.hpp"
-#include "engine_options.hpp"
+#include "embedder_options.hpp"
 #include "output_files.hpp"
 
 namespace diarist::cli {
 namespace {
 
 struct InfoArguments {
-  DiarizerOptions engine;
-  bool choices = false, precision_given = false, kernel_only = false;
-  std::string weights, tune_file;
+  EmbedderArguments embedder;
+  bool choices = false;
 };
 
 std::string build_text(const std::filesystem::path& models) {
@@ -46,18 +44,7 @@ std::string build_text(const std::filesystem::path& models) {
 
 // What embed would run with the same options.
 std::string choices_text(const InfoArguments& arguments) {
-  EmbedderOptions options;
-  options.preset = arguments.engine.preset;
-  options.models = arguments.engine.models;
-  options.weights = arguments.weights;
-  options.allow_unknown_weights = arguments.engine.allow_unknown_weights;
-  options.device = arguments.engine.device;
-  if (arguments.precision_given) options.precision = arguments.engine.precision;
-  options.threads = arguments.engine.threads;
-  options.target = arguments.engine.target;
-  options.kernel_only = arguments.kernel_only;
-  options.tune_file = arguments.tune_file;
-  const EmbedderInfo info = Embedder(options).info();
+  const EmbedderInfo info = Embedder(embedder_options(arguments.embedder)).info();
   constexpr double kMegabyte = 1e6;
   std::string text = fmt::format(
       "Network               {}\nWeights               {}\nDevice                {}, {}\n"
@@ -73,7 +60,7 @@ std::string choices_text(const InfoArguments& arguments) {
 }
 
 int info(const InfoArguments& arguments) {
-  print(arguments.choices ? choices_text(arguments) : build_text(arguments.engine.models));
+  print(arguments.choices ? choices_text(arguments) : build_text(arguments.embedder.engine.models));
   return kOk;
 }
 
@@ -86,20 +73,8 @@ void add_info(CLI::App& app, Action& action) {
   command->add_flag("--choices", arguments->choices,
                     "the kernel of every layer of the speaker embedding with the reason, for the "
                     "options below");
-  add_engine_options(*command, arguments->engine, true);
-  command->get_option("--device")
-      ->description("cpu, reference (slow, double precision), or a GPU: cuda, cuda:N");
-  command
-      ->add_option("--weights", arguments->weights,
-                   "a bundle's folder or a weight file, instead of a preset")
-      ->excludes("--preset");
-  command->add_option("--tune-file", arguments->tune_file, "GPUs: choices measured before");
-  command->add_flag("--kernel-only", arguments->kernel_only,
-                    "GPUs: use no vendor library; a layer without an own kernel is an error");
-  command->callback([arguments, command, &action] {
-    arguments->precision_given = command->count("--precision") > 0;
-    action = [arguments] { return info(*arguments); };
-  });
+  add_embedder_options(*command, arguments->embedder);
+  command->callback([arguments, &action] { action = [arguments] { return info(*arguments); }; });
 }
 
 }  // namespace diarist::cli

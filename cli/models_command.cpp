@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -74,17 +73,6 @@ FetchOptions fetch_options(const ModelsArguments& arguments) {
           .hub_url = arguments.hub,
           .python = arguments.python,
           .stall_seconds = arguments.stall_seconds};
-}
-
-// Messages of long work go to stderr, so that stdout carries the table only.
-RunControl talking_control(std::stop_token stop) {
-  RunControl control;
-  control.stop = std::move(stop);
-  control.log = [](LogLevel level, std::string_view text) {
-    if (level == LogLevel::kDebug) return;
-    std::fprintf(stderr, "diarist: %.*s\n", static_cast<int>(text.size()), text.data());
-  };
-  return control;
 }
 
 int pull(const ModelsArguments& arguments) {

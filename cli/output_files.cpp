@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "diarist/error.hpp"
 #include "diarist/formats.hpp"
@@ -52,6 +53,15 @@ std::string one_line(std::string_view text) {
 
 void complain(std::string_view text) {
   std::fprintf(stderr, "diarist: %s\n", one_line(text).c_str());
+}
+
+RunControl talking_control(std::stop_token stop) {
+  RunControl control;
+  control.stop = std::move(stop);
+  control.log = [](LogLevel level, std::string_view text) {
+    if (level != LogLevel::kDebug) complain(text);
+  };
+  return control;
 }
 
 void write_file(const std::filesystem::path& file, std::string_view text) {

@@ -2,11 +2,13 @@
 // Where results go: standard output or one file per recording.
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "diarist/result.hpp"
+#include "diarist/run_control.hpp"
 
 namespace diarist::cli {
 
@@ -25,6 +27,9 @@ std::string one_line(std::string_view text);
 
 /// One line on standard error: "diarist: TEXT".
 void complain(std::string_view text);
+
+/// For long work: messages go to standard error, so that standard output carries results only.
+RunControl talking_control(std::stop_token stop);
 
 /// Writes atomically (temporary file, rename). \throws Error kBadFile.
 void write_file(const std::filesystem::path& file, std::string_view text);

@@ -32,7 +32,7 @@ int tune(const TuneArguments& arguments) {
   }
   check_output_place(arguments.out);
   for (const std::string& line :
-       tune_embed(arguments.options, arguments.out, bench_control(interrupt.token())))
+       tune_embed(arguments.options, arguments.out, talking_control(interrupt.token())))
     text += line + "\n";
   print(text + fmt::format("written to {}\n", arguments.out));
   return kOk;
