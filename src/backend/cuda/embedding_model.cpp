@@ -102,19 +102,19 @@ EmbeddingModel::EmbeddingModel(int device, const model::Graph& graph, const Mode
                  "{}: the CUDA backend has no kernel for {} yet; use --device cpu", node.name,
                  model::block_name(node.block));
   }
-  choice_ = choose(options_.choice.items);
+  choice_ = choice_for(options_.choice.items);
   format_ = choice_.maps[static_cast<std::size_t>(layers_.back().output)];
   const DeviceGuard guard(device);
   taps_hidden_ = std::any_of(outputs_.begin(), outputs_.end(), [&](int v) { return fused(v); });
   for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
     weights_.push_back(pack(graph, i));
     const bool tapped = taps_hidden_ && fused(layers_[static_cast<std::size_t>(i)].output);
-    tap_weights_.push_back(tapped ? pack_for_tap(graph, i) : LayerWeights{});
+    tap_weights_.push_back(tapped ? pack_portable(graph, i) : LayerWeights{});
   }
 }
 
 // One format for all maps: a layer that only FP32 can serve takes the whole trunk with it.
-TrunkChoice EmbeddingModel::choose(int items) const {
+TrunkChoice EmbeddingModel::choice_for(int items) const {
   ChoiceOptions options = options_.choice;
   options.items = items;
   options.tuned = options_.tuned;
@@ -133,8 +133,6 @@ TrunkChoice EmbeddingModel::choose(int items) const {
   for (LayerChoice& layer : choice.layers) layer.reason = "FP32 since " + cause;
   return choice;
 }
-
-TrunkChoice EmbeddingModel::choice_for(int items) const { return choose(items); }
 
 void EmbeddingModel::add_head(const model::Graph& graph, const model::Node& node) {
   const MaskedStatsHead& block = std::get<MaskedStatsHead>(node.block);
@@ -173,6 +171,7 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
     upload(pack_stem_mma(stem->weight.data(), split(), scale));
     return packed;
   }
+  if (choice.kernel == KernelId::kConvMma) return pack_portable(graph, index);
   const Conv2d& conv = std::get<Conv2d>(node.block);
   const float scale = scale_of(conv.weight);
   const int cout = layer.shape.cout, cin = layer.shape.cin;
@@ -192,21 +191,13 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
       break;
     case KernelId::kConvDown: {
       if (choice.launched_by != index) break;  // packed with the convolution beside it
-      const auto beside = std::find_if(layers_.begin(), layers_.end(), [&](const ConvLayer& other) {
-        return other.shape.taps == 1 && other.input == layer.input;
-      });
+      const auto beside = static_cast<std::size_t>(choice_.beside(index));
       const auto& shortcut =
-          std::get<Conv2d>(graph
-                               .nodes[static_cast<std::size_t>(
-                                   nodes_[static_cast<std::size_t>(beside - layers_.begin())])]
-                               .block);
+          std::get<Conv2d>(graph.nodes[static_cast<std::size_t>(nodes_[beside])].block);
       upload(hopper::pack_down(conv.weight.data(), shortcut.weight.data(), cout, cin, scale,
                                scale_of(shortcut.weight)));
       break;
     }
-    case KernelId::kConvMma:
-      upload(pack_conv_weights(conv.weight.data(), cout, cin, layer.shape.taps, split(), scale));
-      break;
     case KernelId::kLibrary: {
       const std::vector<float> ordered =
           pack_library_weights(conv.weight.values(), cout, cin, layer.shape.taps);
@@ -233,7 +224,7 @@ LayerWeights EmbeddingModel::pack(const model::Graph& graph, int index) const {
   return packed;
 }
 
-LayerWeights EmbeddingModel::pack_for_tap(const model::Graph& graph, int index) const {
+LayerWeights EmbeddingModel::pack_portable(const model::Graph& graph, int index) const {
   const auto at = static_cast<std::size_t>(index);
   const ConvLayer& layer = layers_[at];
   const model::Node& node = graph.nodes[static_cast<std::size_t>(nodes_[at])];
@@ -260,13 +251,6 @@ bool EmbeddingModel::fused(int value) const {
 bool EmbeddingModel::uses_library() const noexcept {
   return std::any_of(choice_.layers.begin(), choice_.layers.end(),
                      [](const LayerChoice& layer) { return layer.kernel == KernelId::kLibrary; });
-}
-
-std::size_t EmbeddingModel::weight_bytes() const noexcept {
-  std::size_t bytes = 0;
-  for (const LayerWeights& layer : weights_) bytes += layer.weights.bytes() + layer.bias.bytes();
-  for (const HeadWeights& head : heads_) bytes += head.weights.bytes() + head.bias.bytes();
-  return bytes;
 }
 
 }  // namespace diarist::backend::cuda

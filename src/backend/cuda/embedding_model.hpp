@@ -69,13 +69,11 @@ class EmbeddingModel {
   const std::vector<int>& inputs() const noexcept { return inputs_; }
   const std::vector<int>& outputs() const noexcept { return outputs_; }
   bool remove_mean() const noexcept { return remove_mean_; }
-  std::size_t weight_bytes() const noexcept;
 
  private:
-  TrunkChoice choose(int items) const;
   void add_head(const model::Graph& graph, const model::Node& node);
   LayerWeights pack(const model::Graph& graph, int layer) const;
-  LayerWeights pack_for_tap(const model::Graph& graph, int layer) const;
+  LayerWeights pack_portable(const model::Graph& graph, int layer) const;
 
   int device_;
   DeviceFacts facts_;

@@ -28,6 +28,20 @@ std::function<cudaError_t(cudaStream_t)> planned(const char* what, Make make, St
   return [plan, start](cudaStream_t stream) { return start(*plan, stream); };
 }
 
+// What ConvArgs and ConvFfmaArgs share.
+template <typename Args>
+void describe(Args& args, const ConvLayer& layer, int items, std::uint32_t* range) {
+  args.items = items;
+  args.in_f = layer.shape.frequency;
+  args.in_t = layer.shape.time;
+  args.out_f = layer.shape.out_frequency();
+  args.out_t = layer.shape.out_time();
+  args.cin = layer.shape.cin;
+  args.cout = layer.shape.cout;
+  args.relu = layer.relu;
+  args.range = range;
+}
+
 }  // namespace
 
 ConvArgs EmbeddingPass::conv_args(int index) const {
@@ -39,16 +53,8 @@ ConvArgs EmbeddingPass::conv_args(int index) const {
   args.bias = weights.bias.as<float>();
   args.residual = layer.residual >= 0 ? half_map(layer.residual) : nullptr;
   args.output = half_map(layer.output);
-  args.items = items_;
-  args.in_f = layer.shape.frequency;
-  args.in_t = layer.shape.time;
-  args.out_f = layer.shape.out_frequency();
-  args.out_t = layer.shape.out_time();
-  args.cin = layer.shape.cin;
-  args.cout = layer.shape.cout;
   args.unscale = weights.unscale;
-  args.relu = layer.relu;
-  args.range = buffers_.range();
+  describe(args, layer, items_, buffers_.range());
   return args;
 }
 
@@ -80,9 +86,7 @@ void EmbeddingPass::add_layer(int index, cudaStream_t stream) {
   Launch launch{layer.name, choice.name, {}};
   switch (choice.kernel) {
     case KernelId::kBlockWalk: {
-      // Its first convolution writes what this one reads.
-      int first = 0;
-      while (model_.layers()[static_cast<std::size_t>(first)].output != layer.input) ++first;
+      const int first = choice_.beside(index);
       const int input = model_.layers()[static_cast<std::size_t>(first)].input;
       hopper::BlockArgs block;
       block.output = args.output;
@@ -133,10 +137,7 @@ void EmbeddingPass::add_layer(int index, cudaStream_t stream) {
           hopper::launch_conv_stride);
       break;
     case KernelId::kConvDown: {
-      int beside = 0;
-      while (model_.layers()[static_cast<std::size_t>(beside)].shape.taps != 1 ||
-             model_.layers()[static_cast<std::size_t>(beside)].input != layer.input)
-        ++beside;
+      const int beside = choice_.beside(index);
       hopper::ShortcutArgs shortcut;
       shortcut.bias = model_.weights(beside).bias.as<float>();
       shortcut.unscale = model_.weights(beside).unscale;
@@ -191,15 +192,7 @@ void EmbeddingPass::add_ffma(int index) {
   args.bias = weights.bias.as<float>();
   args.residual = layer.residual >= 0 ? float_map(layer.residual) : nullptr;
   args.output = float_map(layer.output);
-  args.items = items_;
-  args.in_f = layer.shape.frequency;
-  args.in_t = layer.shape.time;
-  args.out_f = layer.shape.out_frequency();
-  args.out_t = layer.shape.out_time();
-  args.cin = layer.shape.cin;
-  args.cout = layer.shape.cout;
-  args.relu = layer.relu;
-  args.range = buffers_.range();
+  describe(args, layer, items_, buffers_.range());
   const ConvShape shape{layer.shape.taps, layer.shape.stride_f, layer.shape.stride_t};
   launches_.push_back({layer.name, "conv_ffma", [shape, args](cudaStream_t stream) {
                          return launch_conv_ffma(shape, args, stream);

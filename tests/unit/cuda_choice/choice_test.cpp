@@ -103,7 +103,11 @@ TEST(Choice, FusesBlocksAndShortcuts) {
   EXPECT_EQ(map_of(choice, layers, "resnet.conv1"), MapFormat::kHalf);
   EXPECT_EQ(map_of(choice, layers, "resnet.layer1.0.conv1"), MapFormat::kNone);
   EXPECT_EQ(map_of(choice, layers, "resnet.layer1.0.conv2"), MapFormat::kHalf);
+  EXPECT_EQ(choice.beside(first), static_cast<int>(layer_index(layers, "resnet.layer1.0.conv1")));
   const int down = static_cast<int>(layer_index(layers, "resnet.layer2.0.conv1"));
+  EXPECT_EQ(choice.beside(down),
+            static_cast<int>(layer_index(layers, "resnet.layer2.0.shortcut.0")));
+  EXPECT_EQ(choice.beside(0), -1);
   EXPECT_EQ(find(choice, layers, "resnet.layer2.0.shortcut.0").launched_by, down);
   EXPECT_EQ(map_of(choice, layers, "resnet.layer2.0.shortcut.0"), MapFormat::kHalf);
   const TrunkChoice exact = choose_trunk(kH200, layers, {.mode = Mode::kExact, .items = 128});

@@ -114,6 +114,10 @@ struct LayerChoice {
 };
 
 struct TrunkChoice {
+  /// The layer that `leader` launches beside itself: a block's first convolution, a folded
+  /// shortcut. -1 when it launches only itself.
+  int beside(int leader) const;
+
   std::vector<LayerChoice> layers;  // one per ConvLayer, same order
   std::vector<MapFormat> maps;      // by value id, up to the largest id of the layers
 };

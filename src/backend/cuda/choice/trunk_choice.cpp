@@ -68,15 +68,19 @@ class Trunk {
            layer(second).residual == layer(first).input && layer(first).relu && layer(second).relu;
   }
 
-  bool fuse_block(int first, int second) {
-    const Surroundings around{.whole_block = true};
-    LayerChoice a = select(device_, layer(first), options_, second, around);
-    LayerChoice b = select(device_, layer(second), options_, second, around);
-    if (a.kernel != KernelId::kBlockWalk || b.kernel != KernelId::kBlockWalk) return false;
-    a.variant = b.variant;
-    choice_.layers[at(first)] = std::move(a);
-    choice_.layers[at(second)] = std::move(b);
+  // Both layers, launched by `leader`, when each of them gets the fused kernel.
+  bool fuse(int a, int b, int leader, KernelId kernel, const Surroundings& around) {
+    LayerChoice one = select(device_, layer(a), options_, leader, around);
+    LayerChoice other = select(device_, layer(b), options_, leader, around);
+    if (one.kernel != kernel || other.kernel != kernel) return false;
+    one.variant = other.variant = leader == a ? one.variant : other.variant;
+    choice_.layers[at(a)] = std::move(one);
+    choice_.layers[at(b)] = std::move(other);
     return true;
+  }
+
+  bool fuse_block(int first, int second) {
+    return fuse(first, second, second, KernelId::kBlockWalk, {.whole_block = true});
   }
 
   // The 1x1 convolution of the same strides beside a 3x3 one.
@@ -93,14 +97,7 @@ class Trunk {
   }
 
   bool fuse_shortcut(int main, int shortcut) {
-    const Surroundings around{.shortcut = true};
-    LayerChoice a = select(device_, layer(main), options_, main, around);
-    LayerChoice b = select(device_, layer(shortcut), options_, main, around);
-    if (a.kernel != KernelId::kConvDown || b.kernel != KernelId::kConvDown) return false;
-    b.variant = a.variant;
-    choice_.layers[at(main)] = std::move(a);
-    choice_.layers[at(shortcut)] = std::move(b);
-    return true;
+    return fuse(main, shortcut, main, KernelId::kConvDown, {.shortcut = true});
   }
 
   MapFormat format_of(const LayerChoice& choice) const {
@@ -170,6 +167,12 @@ class Trunk {
 };
 
 }  // namespace
+
+int TrunkChoice::beside(int leader) const {
+  for (int i = 0; i < static_cast<int>(layers.size()); ++i)
+    if (i != leader && layers[static_cast<std::size_t>(i)].launched_by == leader) return i;
+  return -1;
+}
 
 TrunkChoice choose_trunk(const DeviceFacts& device, std::span<const ConvLayer> layers,
                          const ChoiceOptions& options, std::span<const int> kept) {

@@ -19,11 +19,6 @@ namespace diarist::backend::cuda {
 std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int cin, int taps,
                                              bool split, float scale);
 
-/// Weights as [slab][tap][cout][channels of a slab]; in split mode three slabs per group of
-/// channels: high, low, high.
-std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int cin, int taps,
-                                             bool split, float scale, int slab);
-
 /// Power of two that brings the largest weight into [128, 256), so that the low parts of split
 /// weights stay normal numbers.
 float conv_weight_scale(const float* weight, std::size_t count);

@@ -66,21 +66,4 @@ std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int 
   return packed;
 }
 
-std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int cin, int taps,
-                                             bool split, float scale, int slab) {
-  const SourceWeights source{weight, cin, taps, scale};
-  std::vector<std::uint16_t> packed;
-  packed.reserve(static_cast<std::size_t>(cout) * static_cast<std::size_t>(cin * taps) *
-                 (split ? 3 : 1));
-  for (int group = 0; group < cin / slab; ++group)
-    for (int part = 0; part < (split ? 3 : 1); ++part)
-      for (int tap = 0; tap < taps; ++tap)
-        for (int o = 0; o < cout; ++o)
-          for (int c = 0; c < slab; ++c) {
-            const float value = source.at(o, group * slab + c, tap);
-            packed.push_back(part == 1 ? low_bits(value) : high_bits(value));
-          }
-  return packed;
-}
-
 }  // namespace diarist::backend::cuda
