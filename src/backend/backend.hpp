@@ -38,14 +38,31 @@ class Buffer {
   virtual void* address() noexcept { return host(); }
 };
 
-/// Work in order. Used by one thread at a time; must not outlive the backend.
+/// A point in a queue's work, and the time when it was reached. Made by the queue it is used with.
+class Mark {
+ public:
+  virtual ~Mark() = default;
+};
+
+/// Work in order. Used by one thread at a time; must not outlive the backend. Uploads, downloads
+/// and runs return at once where the device works by itself.
 class Queue {
  public:
   virtual ~Queue() = default;
   /// Copies to a buffer. `source` may be reused after the call returns.
   virtual void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) = 0;
-  /// Copies from a buffer. `target` is complete only after wait().
+  /// Copies 16-bit samples to a buffer of f32, each divided by 32768. \param first element.
+  virtual void upload_pcm16(Buffer& target, std::size_t first,
+                            std::span<const std::int16_t> source) = 0;
+  /// Copies from a buffer. `target` is complete only after wait(), or wait_for() a later mark.
   virtual void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) = 0;
+  virtual std::unique_ptr<Mark> make_mark() = 0;
+  /// Sets a mark behind everything queued so far. A mark can be set again and again.
+  virtual void set(Mark& mark) = 0;
+  /// Returns when a mark that was set is reached. \throws Error kDeviceLost.
+  virtual void wait_for(Mark& mark) = 0;
+  /// Between two marks that were reached.
+  virtual double seconds_between(const Mark& from, const Mark& to) = 0;
   /// Moves bytes inside one buffer (ranges may overlap): carry-over of a strip.
   virtual void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) = 0;
   /// Returns when everything queued before is done. \throws Error kDeviceLost, kCancelled.
@@ -62,6 +79,9 @@ struct View {
   std::int64_t offset = 0;
   std::int64_t item_stride = 0;
   std::int64_t rows = 0;  // shared values only: rows that exist, for bounds checks
+  /// Inputs of a fixed shape only: item i starts at offset + positions[i]*item_stride. Empty: at
+  /// offset + i*item_stride. Read before run() returns.
+  std::span<const std::int32_t> positions = {};
 };
 
 /// Arguments of one run. inputs and outputs stand in the order of the graph's lists.
@@ -72,6 +92,10 @@ struct Run {
   /// Length of the ragged axis of every item (graphs with a ragged input only).
   std::span<const std::int32_t> lengths;
   std::stop_token stop;  // looked at at least once per item on a CPU
+  /// One u32 per item, or no buffer. A program that computes in half precision writes 0, or another
+  /// number for an item whose values left its range and which needs recompute(). Other programs
+  /// leave it alone.
+  View flags;
 };
 
 /// A compiled graph: weights in kernel layout, chosen kernels, workspace. One thread at a time.
@@ -88,6 +112,11 @@ class Program {
   virtual bool settle(Queue& queue, const Run& /*run*/) {
     queue.wait();
     return false;
+  }
+  /// Runs some items of an earlier run again without half precision; inputs must still be there.
+  /// Complete when it returns. \throws Error when they are not finite in FP32 either.
+  virtual void recompute(Queue& /*queue*/, const Run& /*run*/, std::span<const int> /*items*/) {
+    throw Error(ErrorCode::kInternal, "this program has nothing to compute again");
   }
   virtual std::span<const Choice> choices() const noexcept = 0;
   virtual std::size_t workspace_bytes() const noexcept = 0;

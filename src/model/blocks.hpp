@@ -104,6 +104,11 @@ struct LogSoftmax {};
 /// scores [T, 7] -> powerset class of every frame [T] (u8): first maximum.
 struct PowersetDecision {};
 
+/// classes [T] (u8) -> masks [3, T]: the frames of each local speaker that its embedding is pooled
+/// over, 0 or 1. Those in which nobody else speaks when there are more than two, else all of its
+/// frames (pipeline.md 6).
+struct EmbeddingMasks {};
+
 /// One dense TDNN layer of CAM++ (campplus.md (b), layer steps 1 to 6).
 struct DenseTdnnLayer {
   TensorF pre_scale, pre_offset;  // [C], nonlinear1
@@ -145,8 +150,8 @@ struct StatsHead {
 };
 
 using Block = std::variant<LogMel, SincConvolution, SincPool, Conv1d, Stem, Conv2d, MapToRows,
-                           BiLstm, Dense, LogSoftmax, PowersetDecision, DenseTdnnBlock, GatherRows,
-                           MaskedStatsHead, StatsHead>;
+                           BiLstm, Dense, LogSoftmax, PowersetDecision, EmbeddingMasks,
+                           DenseTdnnBlock, GatherRows, MaskedStatsHead, StatsHead>;
 
 /// Name of a block's type, e.g. "Conv2d".
 const char* block_name(const Block& block) noexcept;

@@ -20,6 +20,7 @@ struct BlockName {
   const char* operator()(const Dense&) const { return "Dense"; }
   const char* operator()(const LogSoftmax&) const { return "LogSoftmax"; }
   const char* operator()(const PowersetDecision&) const { return "PowersetDecision"; }
+  const char* operator()(const EmbeddingMasks&) const { return "EmbeddingMasks"; }
   const char* operator()(const DenseTdnnBlock&) const { return "DenseTdnnBlock"; }
   const char* operator()(const GatherRows&) const { return "GatherRows"; }
   const char* operator()(const MaskedStatsHead&) const { return "MaskedStatsHead"; }

@@ -20,7 +20,7 @@ Graph campplus_features();
 /// samples[-1] -> raw[-1, 80]: the sinc convolution, once per recording.
 Graph sinc_front_end(const Weights& segmentation);
 
-/// samples[160000], raw[15975, 80] -> classes[589] u8.
+/// samples[160000], raw[15975, 80] -> classes[589] u8, masks[3, 589].
 /// Also: sinc0[5325, 80], sinc1[1773, 60], sinc2[589, 60], lstm0..lstm3[589, 256],
 /// linear0, linear1[589, 128], logits[589, 7], log_probabilities[589, 7].
 Graph segmentation_network(const Weights& weights);
@@ -47,6 +47,9 @@ Graph campplus_trunk(const Weights& weights);
 
 /// frames[-1, 512] -> embedding[192]: pooling and head of the block variant.
 Graph campplus_head(const Weights& weights);
+
+/// frames[*, 512] (shared), indices[-1] i32 -> embedding[192]: the same on gathered frames.
+Graph campplus_gathered_head(const Weights& weights);
 
 /// The 80 sinc filters [80, 251] out of low_hz_ and band_hz_ (or of an export that carries them
 /// ready-made as "sincnet.conv1d.0.filters").

@@ -105,4 +105,13 @@ Graph campplus_head(const Weights& weights) {
   return graph.finish({add_head(graph, source, frames)});
 }
 
+Graph campplus_gathered_head(const Weights& weights) {
+  const TensorSource source = source_of(weights);
+  GraphBuilder graph("campplus_gathered_head");
+  const ValueId frames = graph.input("frames", {-1, kCampplusFrames}, ElementType::kF32, true);
+  const ValueId indices = graph.input("indices", {-1}, ElementType::kI32);
+  const ValueId rows = graph.add("gather", GatherRows{}, {frames, indices}, "rows");
+  return graph.finish({add_head(graph, source, rows)});
+}
+
 }  // namespace diarist::model

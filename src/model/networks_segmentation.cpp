@@ -151,7 +151,8 @@ Graph segmentation_network(const Weights& weights) {
   // The log-softmax keeps the order of the scores, so the decision doesn't wait for it.
   graph.add("log_softmax", LogSoftmax{}, {logits}, "log_probabilities");
   const ValueId classes = graph.add("decision", PowersetDecision{}, {logits}, "classes");
-  return graph.finish({classes});
+  const ValueId masks = graph.add("masks", EmbeddingMasks{}, {classes}, "masks");
+  return graph.finish({classes, masks});
 }
 
 }  // namespace diarist::model

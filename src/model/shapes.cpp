@@ -38,6 +38,7 @@ struct TimeLength {
   std::int64_t operator()(const Dense&) const { return n; }
   std::int64_t operator()(const LogSoftmax&) const { return n; }
   std::int64_t operator()(const PowersetDecision&) const { return n; }
+  std::int64_t operator()(const EmbeddingMasks&) const { return n; }
   std::int64_t operator()(const DenseTdnnBlock&) const { return n; }
   std::int64_t operator()(const GatherRows&) const { return n; }
   std::int64_t operator()(const MaskedStatsHead&) const { return 0; }
@@ -121,6 +122,11 @@ struct Infer {
     ranks({2});
     need(dim(0, 1) == kClasses, "classes");
     return {"", ElementType::kU8, {time(dim(0, 0))}, false};
+  }
+  Value operator()(const EmbeddingMasks&) const {
+    ranks({1});
+    need(in[0].type == ElementType::kU8, "classes");
+    return rows(3, time(dim(0, 0)));
   }
   Value operator()(const DenseTdnnBlock& b) const {
     ranks({2});

@@ -10,6 +10,7 @@
 #include "backend/cpu/kernels/rows.hpp"
 #include "backend/cpu/packed_weights.hpp"
 #include "backend/cpu/program.hpp"
+#include "backend/host_mark.hpp"
 #include "base/error.hpp"
 #include "base/task_pool.hpp"
 
@@ -43,11 +44,16 @@ class BorrowedBuffer final : public Buffer {
 };
 
 /// Host memory: every call is complete when it returns.
-class CpuQueue final : public Queue {
+class CpuQueue final : public HostMarkQueue {
  public:
   void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) override {
     if (source.empty()) return;
     std::memcpy(part(target, offset, source.size()), source.data(), source.size());
+  }
+  void upload_pcm16(Buffer& target, std::size_t first,
+                    std::span<const std::int16_t> source) override {
+    if (source.empty()) return;
+    convert(source, reinterpret_cast<float*>(part(target, 4 * first, 4 * source.size())));
   }
   void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override {
     if (target.empty()) return;
@@ -59,7 +65,6 @@ class CpuQueue final : public Queue {
     if (bytes == 0) return;
     std::memmove(part(buffer, to, bytes), part(buffer, from, bytes), bytes);
   }
-  void wait() override {}
 
  private:
   static std::byte* part(Buffer& buffer, std::size_t offset, std::size_t bytes) {

@@ -183,9 +183,15 @@ void CpuProgram::prepare(const Run& run) {
         continue;
       }
       const bool back_to_back = is_ragged(it) && view.item_stride == 0;
+      if (!view.positions.empty() && (is_ragged(it) || view.positions.size() < at(run.items))) {
+        base::fail(ErrorCode::kInternal, "value {}: {} positions for {} items", it.name,
+                   view.positions.size(), run.items);
+      }
       std::int64_t next = view.offset;
       for (std::int64_t item = 0; item < run.items; ++item) {
         const std::int64_t count = elements(ids[v], item);
+        if (!view.positions.empty())
+          next = view.offset + view.positions[at(item)] * view.item_stride;
         inside(next, count);
         starts[v][at(item)] = next;
         next += back_to_back ? count : view.item_stride;

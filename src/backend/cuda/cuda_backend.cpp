@@ -7,6 +7,7 @@
 
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/cuda_profiler.hpp"
+#include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/embedding_program.hpp"
 #include "backend/cuda/kernels/conv.hpp"
 #include "backend/cuda/kernels/embed_ends.hpp"
@@ -15,7 +16,6 @@
 #include "backend/cuda/kernels/hopper/conv_stride.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
-#include "backend/cuda/memory.hpp"
 
 namespace diarist::backend::cuda {
 namespace {

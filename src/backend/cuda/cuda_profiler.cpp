@@ -188,7 +188,7 @@ CandidateTime CudaProfiler::time(const model::Graph& graph, const std::vector<Co
     EmbeddingPass pass(model, candidate.items, store, buffers, library.get());
     const std::vector<float> numbers = plausible_features(998 * 80);
     const DeviceMemory features = to_device<float>(device_, numbers, "features");
-    pass.prepare(features.as<float>(), 0, candidate.items, queue.stream());
+    pass.prepare(features.as<float>(), 0, nullptr, candidate.items, queue.stream());
     pass.run(queue.stream(), false);
     queue.wait();
     const std::vector<Launch>& launches = pass.launches();

@@ -31,6 +31,8 @@ PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) : queue(mod
   const DeviceGuard guard(device);
   if (model.format() == MapFormat::kFloat) {
     means = DeviceMemory(device, floats(items * 80), "means");
+    const base::Shape& rows = model.values()[static_cast<std::size_t>(model.inputs()[0])].shape;
+    gathered = DeviceMemory(device, floats(items * base::element_count(rows)), "features");
   } else {
     plane_halves = static_cast<std::size_t>(items) * kFeatureRows * kFeatureColumns;
     features = DeviceMemory(device, plane_halves * (model.split() ? 2 : 1) * sizeof(std::uint16_t),
@@ -45,6 +47,7 @@ PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) : queue(mod
     statistics_floats = std::int64_t{head.speakers} * head.statistics;
     if (head.weights.bytes() > 0) result_width = std::int64_t{head.speakers} * head.dim;
   }
+  positions = DeviceMemory(device, floats(2 * items), "positions");
   masks = DeviceMemory(device, floats(items * mask_floats), "masks");
   statistics = DeviceMemory(device, floats(items * statistics_floats), "statistics");
   slices = DeviceMemory(device, floats(items * result_width * kHeadSlices), "head slices");
@@ -53,8 +56,8 @@ PassBuffers::PassBuffers(const EmbeddingModel& model, int max_items) : queue(mod
 }
 
 std::size_t PassBuffers::bytes() const {
-  return features.bytes() + means.bytes() + masks.bytes() + statistics.bytes() + slices.bytes() +
-         result.bytes();
+  return features.bytes() + means.bytes() + gathered.bytes() + positions.bytes() + masks.bytes() +
+         statistics.bytes() + slices.bytes() + result.bytes();
 }
 
 EmbeddingPass::EmbeddingPass(const EmbeddingModel& model, int items, ActivationStore& store,
@@ -133,8 +136,8 @@ void EmbeddingPass::bind(cudaStream_t stream) {
   library_generation_ = library_generation();
 }
 
-void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int count,
-                            cudaStream_t stream) {
+void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride,
+                            const std::int32_t* positions, int count, cudaStream_t stream) {
   bind(stream);
   const ConvLayer& layer = model_.layers()[static_cast<std::size_t>(stem_layer(model_))];
   check(cudaMemsetAsync(buffers_.range(), 0, static_cast<std::size_t>(items_) * 4, stream),
@@ -142,6 +145,7 @@ void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int cou
   FeaturesArgs features;
   features.rows = rows;
   features.item_stride = item_stride;
+  features.positions = positions;
   features.items = count;
   features.time = layer.shape.time;
   features.remove_mean = model_.remove_mean();
@@ -151,6 +155,19 @@ void EmbeddingPass::prepare(const float* rows, std::int64_t item_stride, int cou
     if (model_.split()) features.low_features = features.features + buffers_.plane_halves;
     check(launch_features(features, stream), "features");
     return;
+  }
+  if (positions != nullptr) {
+    GatherArgs gather;
+    gather.source = rows;
+    gather.item_stride = item_stride;
+    gather.positions = positions;
+    gather.target = buffers_.gathered.as<float>();
+    gather.items = count;
+    gather.width = std::int64_t{layer.shape.time} * layer.shape.frequency;
+    check(launch_gather(gather, stream), "gathered features");
+    features.rows = rows = gather.target;
+    features.item_stride = item_stride = gather.width;
+    features.positions = nullptr;
   }
   features.means = buffers_.means.as<float>();
   check(launch_features(features, stream), "means");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/cuda/activation_store.hpp"
+#include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/embedding_model.hpp"
 #include "backend/cuda/kernels/conv_args.hpp"
 #include "backend/cuda/library/library_convolutions.hpp"
@@ -23,6 +24,8 @@ struct PassBuffers {
   CudaQueue queue;
   DeviceMemory features;    // planes of halves for the stem (stem_mma.hpp), then their low parts
   DeviceMemory means;       // [max_items][80], for a stem in FP32
+  DeviceMemory positions;   // i32 [2][max_items]: of features and masks, where a run gives them
+  DeviceMemory gathered;    // [max_items][time][80], for a stem in FP32
   DeviceMemory masks;       // [max_items][speakers][mask frames]
   DeviceMemory statistics;  // [max_items][speakers][2 * rows]
   DeviceMemory slices;      // of the head: [16][max_items * speakers][dim]
@@ -56,9 +59,11 @@ class EmbeddingPass {
   EmbeddingPass& operator=(const EmbeddingPass&) = delete;
 
   int items() const noexcept { return items_; }
-  /// Rows of features on the device, item_stride floats apart, to the trunk's input. With fewer
-  /// than items() of them the others keep what an earlier batch left; their results mean nothing.
-  void prepare(const float* rows, std::int64_t item_stride, int count, cudaStream_t stream);
+  /// Rows of features on the device, item_stride floats apart (or at positions[i] times that), to
+  /// the trunk's input. With fewer than items() of them the others keep what an earlier batch left;
+  /// their results mean nothing.
+  void prepare(const float* rows, std::int64_t item_stride, const std::int32_t* positions,
+               int count, cudaStream_t stream);
   /// Trunk, pooling, head. `record`: the first call runs eagerly and records, later ones replay.
   void run(cudaStream_t stream, bool record);
   /// A map as f32 [channels][frequency][time] per item, after run().

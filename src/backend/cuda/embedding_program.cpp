@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <tuple>
 
 #include "backend/cuda/check.hpp"
+#include "backend/cuda/kernels/features.hpp"
 #include "base/run_control.hpp"
 
 namespace diarist::backend::cuda {
@@ -48,7 +50,8 @@ EmbeddingProgram::EmbeddingProgram(std::shared_ptr<const EmbeddingModel> model,
       options_(options),
       store_(model_->device()),
       buffers_(*model_, options.max_items),
-      words_(pinned_words(model_->device(), options.max_items), free_pinned) {
+      words_(pinned_words(model_->device(), options.max_items), free_pinned),
+      staging_(model_->device()) {
   for (std::size_t i = 0; i < model_->layers().size(); ++i) {
     const LayerChoice& choice = model_->choice().layers[i];
     choices_.push_back({model_->layers()[i].name, choice.name,
@@ -127,12 +130,23 @@ void EmbeddingProgram::check_arguments(const Run& run) const {
   const auto check_view = [&](const View& view, int value, bool apart) {
     const model::Value& v = model_->values()[static_cast<std::size_t>(value)];
     const std::int64_t count = base::element_count(v.shape);
-    const std::int64_t need = (view.offset + (run.items - 1) * view.item_stride + count) * 4;
+    std::int64_t last = run.items - 1;
+    if (!view.positions.empty()) {
+      if (view.positions.size() < static_cast<std::size_t>(run.items))
+        base::fail(ErrorCode::kInvalidArgument, "{}: {} positions for {} items", v.name,
+                   view.positions.size(), run.items);
+      const auto [low, high] =
+          std::minmax_element(view.positions.begin(), view.positions.begin() + run.items);
+      if (*low < 0)
+        base::fail(ErrorCode::kInvalidArgument, "{}: position {}; they count from 0", v.name, *low);
+      last = *high;
+    }
+    const std::int64_t need = (view.offset + last * view.item_stride + count) * 4;
     if (view.buffer == nullptr || view.offset < 0 || view.item_stride < 0 ||
         need > static_cast<std::int64_t>(view.buffer->bytes()))
       base::fail(ErrorCode::kInvalidArgument, "buffer of {}: {} bytes needed, {} there", v.name,
                  need, view.buffer == nullptr ? 0 : view.buffer->bytes());
-    if (apart && run.items > 1 && view.item_stride < count)
+    if (apart && run.items > 1 && view.positions.empty() && view.item_stride < count)
       base::fail(ErrorCode::kInvalidArgument,
                  "{}: items of {} elements would overlap at a stride of {}", v.name, count,
                  view.item_stride);
@@ -146,7 +160,12 @@ void EmbeddingProgram::run(Queue& queue, const Run& run) {
   check_arguments(run);
   const DeviceGuard guard(model_->device());
   const cudaStream_t stream = static_cast<CudaQueue&>(queue).stream();
+  if (run.flags.buffer != nullptr &&
+      static_cast<std::size_t>(run.flags.offset + run.items) * 4 > run.flags.buffer->bytes())
+    base::fail(ErrorCode::kInvalidArgument, "buffer of flags: {} bytes for {} items at {}",
+               run.flags.buffer->bytes(), run.items, run.flags.offset);
   try {
+    upload_positions(run, stream);
     for (int first = 0; first < run.items;) {
       base::check_stop(run.stop);
       EmbeddingPass& pass = pass_of(size_for(run.items - first), stream);
@@ -162,15 +181,41 @@ void EmbeddingProgram::run(Queue& queue, const Run& run) {
   }
 }
 
+void EmbeddingProgram::upload_positions(const Run& run, cudaStream_t stream) {
+  const auto items = static_cast<std::size_t>(run.items);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (run.inputs[i].positions.empty()) continue;
+    PinnedPool::Block& block = staging_.take(items * sizeof(std::int32_t));
+    std::memcpy(block.data, run.inputs[i].positions.data(), items * sizeof(std::int32_t));
+    check(cudaMemcpyAsync(buffers_.positions.as<std::int32_t>() +
+                              i * static_cast<std::size_t>(options_.max_items),
+                          block.data, items * sizeof(std::int32_t), cudaMemcpyHostToDevice, stream),
+          "positions");
+    check(cudaEventRecord(block.released, stream), "event");
+  }
+}
+
 void EmbeddingProgram::run_pass(EmbeddingPass& pass, int first, int count, const Run& run,
                                 cudaStream_t stream) {
   const View& rows = run.inputs[0];
   const View& masks = run.inputs[1];
-  const float* features = rows_of(rows) + first * rows.item_stride;
-  pass.prepare(features, rows.item_stride, count, stream);
-  copy_rows(buffers_.masks.as<float>(), buffers_.mask_floats,
-            rows_of(masks) + first * masks.item_stride, masks.item_stride, buffers_.mask_floats,
-            count, stream);
+  // Where an input has positions they count from its offset, whatever the pass.
+  const auto positions = [&](int input) -> const std::int32_t* {
+    if (run.inputs[static_cast<std::size_t>(input)].positions.empty()) return nullptr;
+    return buffers_.positions.as<std::int32_t>() + input * options_.max_items + first;
+  };
+  const auto first_of = [&](const View& view) {
+    return rows_of(view) + (view.positions.empty() ? first * view.item_stride : 0);
+  };
+  pass.prepare(first_of(rows), rows.item_stride, positions(0), count, stream);
+  GatherArgs gather;
+  gather.source = first_of(masks);
+  gather.item_stride = masks.item_stride;
+  gather.positions = positions(1);
+  gather.target = buffers_.masks.as<float>();
+  gather.items = count;
+  gather.width = buffers_.mask_floats;
+  check(launch_gather(gather, stream), "masks");
   bool taps = false;
   for (const int value : model_->outputs())
     taps = taps || model_->values()[static_cast<std::size_t>(value)].shape.size() == 3;
@@ -191,10 +236,14 @@ void EmbeddingProgram::run_pass(EmbeddingPass& pass, int first, int count, const
         head->weights.bytes() > 0 ? buffers_.embeddings() : buffers_.statistics.as<float>();
     copy_rows(target, view.item_stride, source, width, width, count, stream);
   }
-  check(cudaMemcpyAsync(words_.get() + first, buffers_.range(),
-                        static_cast<std::size_t>(count) * sizeof(std::uint32_t),
-                        cudaMemcpyDeviceToHost, stream),
+  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(std::uint32_t);
+  check(cudaMemcpyAsync(words_.get() + first, buffers_.range(), bytes, cudaMemcpyDeviceToHost,
+                        stream),
         "range words");
+  if (run.flags.buffer != nullptr)
+    check(cudaMemcpyAsync(rows_of(run.flags) + first, buffers_.range(), bytes,
+                          cudaMemcpyDeviceToDevice, stream),
+          "range words");
 }
 
 bool EmbeddingProgram::settle(Queue& queue, const Run& run) {
@@ -203,7 +252,7 @@ bool EmbeddingProgram::settle(Queue& queue, const Run& run) {
   for (int i = 0; i < run.items; ++i)
     if (words_.get()[i] != 0) bad.push_back(i);
   if (bad.empty()) return false;
-  recompute(bad, queue, run);
+  recompute(queue, run, bad);
   return true;
 }
 
@@ -226,7 +275,7 @@ std::vector<LaunchTime> EmbeddingProgram::times(Queue& queue, const Run& run, in
   std::vector<std::vector<double>> measured(times.size());
   for (int repeat = 0; repeat < repeats; ++repeat) {
     events.record(0, stream);
-    pass.prepare(rows_of(run.inputs[0]), run.inputs[0].item_stride, count, stream);
+    pass.prepare(rows_of(run.inputs[0]), run.inputs[0].item_stride, nullptr, count, stream);
     events.record(1, stream);
     for (std::size_t i = 0; i < launches.size(); ++i) {
       check(launches[i].run(stream), launches[i].layer.c_str());
@@ -244,7 +293,7 @@ std::vector<LaunchTime> EmbeddingProgram::times(Queue& queue, const Run& run, in
 }
 
 // Each item by itself: their number is small, and the FP32 maps are large.
-void EmbeddingProgram::recompute(const std::vector<int>& items, Queue& queue, const Run& run) {
+void EmbeddingProgram::recompute(Queue& queue, const Run& run, std::span<const int> items) {
   if (model_->format() == MapFormat::kFloat)
     base::fail(ErrorCode::kInvalidArgument,
                "item {} of the batch: activations are not finite even in FP32; look for NaN or "
@@ -268,7 +317,12 @@ void EmbeddingProgram::recompute(const std::vector<int>& items, Queue& queue, co
   for (const int item : items) {
     Run single = run;
     single.items = 1;
-    for (View& view : single.inputs) view.offset += item * view.item_stride;
+    single.flags = {};
+    for (View& view : single.inputs) {
+      const int at = view.positions.empty() ? item : view.positions[static_cast<std::size_t>(item)];
+      view.offset += at * view.item_stride;
+      view.positions = {};
+    }
     for (View& view : single.outputs) view.offset += item * view.item_stride;
     without_halves_->run(queue, single);
     without_halves_->settle(queue, single);

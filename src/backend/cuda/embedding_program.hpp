@@ -32,6 +32,7 @@ class EmbeddingProgram final : public Program {
   /// \throws Error kInvalidArgument naming the argument whose length is wrong.
   void run(Queue& queue, const Run& run) override;
   bool settle(Queue& queue, const Run& run) override;
+  void recompute(Queue& queue, const Run& run, std::span<const int> items) override;
   std::span<const Choice> choices() const noexcept override { return choices_; }
   std::size_t workspace_bytes() const noexcept override;
   int plans() const noexcept override;
@@ -50,7 +51,7 @@ class EmbeddingProgram final : public Program {
   EmbeddingPass& pass_of(int items, cudaStream_t stream);
   int size_for(int items) const;
   void run_pass(EmbeddingPass& pass, int first, int count, const Run& run, cudaStream_t stream);
-  void recompute(const std::vector<int>& items, Queue& queue, const Run& run);
+  void upload_positions(const Run& run, cudaStream_t stream);
 
   std::shared_ptr<const EmbeddingModel> model_;
   const model::Graph graph_;  // for the FP32 program; shares the weights
@@ -61,6 +62,7 @@ class EmbeddingProgram final : public Program {
   std::map<int, std::unique_ptr<EmbeddingPass>> passes_;
   std::vector<Choice> choices_;
   std::unique_ptr<std::uint32_t, void (*)(std::uint32_t*)> words_;  // pinned, one per item
+  PinnedPool staging_;                                              // of positions
   std::unique_ptr<Program> without_halves_;  // built at the first overflow, kept
   bool reported_ = false;
 };

@@ -5,20 +5,13 @@
 #include <utility>
 
 #include "backend/cuda/check.hpp"
+#include "backend/cuda/cuda_queue.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
 
-void check_range(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
-  if (offset > buffer.bytes() || bytes > buffer.bytes() - offset)
-    base::fail(ErrorCode::kInternal, "copy of {} bytes at {} leaves a buffer of {}", bytes, offset,
-               buffer.bytes());
-}
-
 // A plain count, no device object.
 std::atomic<std::size_t> held_bytes{0};
-
-std::byte* data_of(const Buffer& buffer) { return static_cast<const CudaBuffer&>(buffer).data(); }
 
 }  // namespace
 
@@ -97,64 +90,6 @@ double Events::milliseconds(std::size_t from, std::size_t to) const {
   float elapsed = 0;
   check(cudaEventElapsedTime(&elapsed, events_[from].get(), events_[to].get()), "event");
   return double{elapsed};
-}
-
-CudaQueue::CudaQueue(int device) : device_(device), owned_(true) {
-  const DeviceGuard guard(device);
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
-}
-
-CudaQueue::~CudaQueue() {
-  // The caller's null stream means that of the current device.
-  int previous = 0;
-  cudaGetDevice(&previous);
-  if (previous != device_) cudaSetDevice(device_);
-  cudaStreamSynchronize(stream_);
-  if (owned_) cudaStreamDestroy(stream_);
-  if (previous != device_) cudaSetDevice(previous);
-}
-
-void CudaQueue::upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) {
-  check_range(target, offset, source.size());
-  if (source.empty()) return;
-  const DeviceGuard guard(device_);
-  // From pageable memory the call returns when the source has been read; from memory that the
-  // caller pinned it returns at once, so it is waited for.
-  check(cudaMemcpyAsync(data_of(target) + offset, source.data(), source.size(),
-                        cudaMemcpyHostToDevice, stream_),
-        "upload");
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, source.data()), "upload");
-  if (attributes.type != cudaMemoryTypeUnregistered) wait();
-}
-
-void CudaQueue::download(const Buffer& source, std::size_t offset, std::span<std::byte> target) {
-  check_range(source, offset, target.size());
-  const DeviceGuard guard(device_);
-  check(cudaMemcpyAsync(target.data(), data_of(source) + offset, target.size(),
-                        cudaMemcpyDeviceToHost, stream_),
-        "download");
-}
-
-void CudaQueue::move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) {
-  check_range(buffer, to, bytes);
-  check_range(buffer, from, bytes);
-  const DeviceGuard guard(device_);
-  if (moved_.bytes() < bytes) {
-    wait();  // the old block may still be in use
-    moved_ = DeviceMemory(device_, bytes, "carry-over");
-  }
-  check(cudaMemcpyAsync(moved_.data(), data_of(buffer) + from, bytes, cudaMemcpyDeviceToDevice,
-                        stream_),
-        "carry-over");
-  check(cudaMemcpyAsync(data_of(buffer) + to, moved_.data(), bytes, cudaMemcpyDeviceToDevice,
-                        stream_),
-        "carry-over");
-}
-
-void CudaQueue::wait() {
-  const DeviceGuard guard(device_);
-  check(cudaStreamSynchronize(stream_), "GPU work");
 }
 
 }  // namespace diarist::backend::cuda

@@ -84,24 +84,4 @@ class Events {
   std::vector<Event> events_;
 };
 
-/// A non-blocking stream of its own, or the caller's, which must outlive it.
-class CudaQueue final : public Queue {
- public:
-  explicit CudaQueue(int device);
-  CudaQueue(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
-  ~CudaQueue() override;
-  void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) override;
-  void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
-  void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override;
-  void wait() override;
-  cudaStream_t stream() const noexcept { return stream_; }
-  int device() const noexcept { return device_; }
-
- private:
-  int device_;
-  cudaStream_t stream_ = nullptr;
-  bool owned_ = false;
-  DeviceMemory moved_;  // where overlapping moves rest; grows
-};
-
 }  // namespace diarist::backend::cuda

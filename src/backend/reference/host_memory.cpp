@@ -22,6 +22,12 @@ void HostQueue::upload(Buffer& target, std::size_t offset, std::span<const std::
   if (!source.empty()) std::memcpy(to, source.data(), source.size());
 }
 
+void HostQueue::upload_pcm16(Buffer& target, std::size_t first,
+                             std::span<const std::int16_t> source) {
+  std::byte* to = address(target, 4 * first, 4 * source.size());
+  convert(source, reinterpret_cast<float*>(to));
+}
+
 void HostQueue::download(const Buffer& source, std::size_t offset, std::span<std::byte> target) {
   // host() gives a writable address and is therefore not const; this only reads from it.
   const std::byte* from = address(const_cast<Buffer&>(source), offset, target.size());

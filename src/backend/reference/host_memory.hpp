@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "backend/host_mark.hpp"
 
 namespace diarist::backend::reference {
 
@@ -30,12 +30,13 @@ class BorrowedBuffer final : public Buffer {
 };
 
 /// Every call is complete when it returns. \throws Error kInternal for ranges outside of a buffer.
-class HostQueue final : public Queue {
+class HostQueue final : public HostMarkQueue {
  public:
   void upload(Buffer& target, std::size_t offset, std::span<const std::byte> source) override;
+  void upload_pcm16(Buffer& target, std::size_t first,
+                    std::span<const std::int16_t> source) override;
   void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
   void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override;
-  void wait() override {}
 };
 
 }  // namespace diarist::backend::reference

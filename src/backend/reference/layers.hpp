@@ -24,6 +24,7 @@ void run_bi_lstm(const model::BiLstm& block, const Array& rows, Array& out);
 void run_dense(const model::Dense& block, const Array& rows, Array& out);
 void run_log_softmax(const Array& rows, Array& out);
 void run_powerset_decision(const Array& rows, Array& out);
+void run_embedding_masks(const Array& classes, Array& out);
 /// \throws Error kInvalidArgument when an index is outside of the shared rows.
 void run_gather_rows(const SharedRows& shared, const Array& indices, Array& out);
 

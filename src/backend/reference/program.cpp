@@ -121,6 +121,10 @@ void ReferenceProgram::check(const Run& run) const {
   require(run.items >= 1 && run.items <= options_.max_items, "number of items");
   require(run.inputs.size() == graph_.inputs.size(), "number of inputs");
   require(run.outputs.size() == graph_.outputs.size(), "number of outputs");
+  for (const View& view : run.inputs) {
+    require(view.positions.empty() || view.positions.size() >= static_cast<std::size_t>(run.items),
+            "one position per item");
+  }
   if (!ragged_) return;
   require(run.lengths.size() >= static_cast<std::size_t>(run.items), "one length per item");
   for (int i = 0; i < run.items; ++i) {
@@ -136,6 +140,8 @@ ReferenceProgram::Starts ReferenceProgram::starts_of(const std::vector<ValueId>&
     std::int64_t next = views[v].offset;
     const bool back_to_back = is_ragged(graph_.values[ids[v]]) && views[v].item_stride == 0;
     for (const std::vector<std::int64_t>& of_item : lengths) {
+      if (!views[v].positions.empty())
+        next = views[v].offset + views[v].positions[starts[v].size()] * views[v].item_stride;
       starts[v].push_back(next);
       next +=
           back_to_back ? base::element_count(item_shape(ids[v], of_item)) : views[v].item_stride;
@@ -249,6 +255,7 @@ void ReferenceProgram::run_node(const model::Node& node, const Run& run,
     void operator()(const model::Dense& b) const { run_dense(b, input(0), y); }
     void operator()(const model::LogSoftmax&) const { run_log_softmax(input(0), y); }
     void operator()(const model::PowersetDecision&) const { run_powerset_decision(input(0), y); }
+    void operator()(const model::EmbeddingMasks&) const { run_embedding_masks(input(0), y); }
     void operator()(const model::DenseTdnnBlock& b) const { run_dense_tdnn_block(b, input(0), y); }
     void operator()(const model::GatherRows&) const {
       run_gather_rows(program.shared_rows(current, at.inputs[0]), input(1), y);

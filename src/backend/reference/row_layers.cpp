@@ -184,6 +184,24 @@ void run_powerset_decision(const Array& rows, Array& out) {
   }
 }
 
+void run_embedding_masks(const Array& classes, Array& out) {
+  // Speakers of the seven classes: none, one, one, one, then the pairs.
+  constexpr bool kSpeaks[3][7] = {{false, true, false, false, true, true, false},
+                                  {false, false, true, false, true, false, true},
+                                  {false, false, false, true, false, true, true}};
+  constexpr std::int64_t kLeastClean = 2;
+  const std::int64_t frames = classes.dim(0);
+  for (std::int64_t s = 0; s < 3; ++s) {
+    const auto alone = [&](std::int64_t t) { return *classes.at(t) == static_cast<double>(s + 1); };
+    std::int64_t clean = 0;
+    for (std::int64_t t = 0; t < frames; ++t) clean += alone(t) ? 1 : 0;
+    for (std::int64_t t = 0; t < frames; ++t) {
+      const bool speaks = kSpeaks[s][static_cast<std::size_t>(*classes.at(t))];
+      *out.at(s * frames + t) = (clean > kLeastClean ? alone(t) : speaks) ? 1.0 : 0.0;
+    }
+  }
+}
+
 void run_gather_rows(const SharedRows& shared, const Array& indices, Array& out) {
   for (std::int64_t t = 0; t < indices.dim(0); ++t) {
     const auto row = static_cast<std::int64_t>(*indices.at(t));

@@ -194,6 +194,19 @@ std::vector<GraphCase> row_cases() {
   decision.tolerance = 0;
   cases.push_back(std::move(decision));
 
+  GraphCase masks = make_case("EmbeddingMasks", model::EmbeddingMasks{},
+                              {{{-1}, model::ElementType::kU8}}, {1, 40, 589, 589}, random);
+  for (std::size_t i = 0; i < masks.items.size(); ++i) {
+    for (float& x : masks.items[i].inputs[0]) {
+      x = static_cast<float>(i == 3 ? 4 + random.below(3) : random.below(7));
+    }
+  }
+  // Two clean frames are too few for a speaker, three are enough.
+  for (std::size_t t : {7, 100}) masks.items[3].inputs[0][t] = 1;
+  for (std::size_t t : {8, 101, 300}) masks.items[3].inputs[0][t] = 2;
+  masks.tolerance = 0;
+  cases.push_back(std::move(masks));
+
   GraphCase gather =
       make_case("GatherRows", model::GatherRows{},
                 {{{-1, 80}, model::ElementType::kF32, true}, {{-1}, model::ElementType::kI32}},

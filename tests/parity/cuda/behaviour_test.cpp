@@ -290,7 +290,7 @@ class Pass : public testing::Test {
 
   Numbers embeddings(EmbeddingPass& pass, bool record) {
     pass.prepare(reinterpret_cast<const float*>(static_cast<CudaBuffer&>(*features_).data()),
-                 kFrames * 80, 1, stream());
+                 kFrames * 80, nullptr, 1, stream());
     pass.run(stream(), record);
     Numbers numbers(768);
     EXPECT_EQ(cudaMemcpyAsync(numbers.data(), buffers_->embeddings(), 768 * 4,

@@ -218,6 +218,31 @@ class PowersetDecisionStep : public Step {
   int64_t columns_;
 };
 
+class EmbeddingMasksStep : public Step {
+ public:
+  void run(const StepCall& call) const override {
+    const auto* classes = static_cast<const std::uint8_t*>(call.inputs[0].data);
+    const int64_t frames = call.inputs[0].time;
+    // The speakers of a class as bits; class s + 1 is speaker s alone.
+    constexpr std::uint8_t kBits[7] = {0, 1, 2, 4, 3, 5, 6};
+    for (int64_t s = 0; s < 3; ++s) {
+      float* mask = call.output.floats() + s * frames;
+      const auto alone = static_cast<std::uint8_t>(s + 1);
+      const bool clean = std::count(classes, classes + frames, alone) > kLeastCleanFrames;
+      for (int64_t t = 0; t < frames; ++t) {
+        const bool set = clean ? classes[t] == alone : (kBits[classes[t]] >> s & 1) != 0;
+        mask[t] = set ? 1.0F : 0.0F;
+      }
+    }
+  }
+  int64_t scratch_floats(int64_t) const override { return 0; }
+  std::string kernel() const override { return "plain"; }
+  std::string reason() const override { return "one pass over the classes per speaker"; }
+
+ private:
+  static constexpr int64_t kLeastCleanFrames = 2;  // pipeline.md 6
+};
+
 class GatherRowsStep : public Step {
  public:
   explicit GatherRowsStep(const NodeShapes& shapes) : columns_(shapes.output.shape[1]) {}
@@ -261,6 +286,10 @@ std::unique_ptr<Step> step_of(const model::LogSoftmax&, const NodeShapes& shapes
 
 std::unique_ptr<Step> step_of(const model::PowersetDecision&, const NodeShapes& shapes) {
   return std::make_unique<PowersetDecisionStep>(shapes);
+}
+
+std::unique_ptr<Step> step_of(const model::EmbeddingMasks&, const NodeShapes&) {
+  return std::make_unique<EmbeddingMasksStep>();
 }
 
 std::unique_ptr<Step> step_of(const model::GatherRows&, const NodeShapes& shapes) {

@@ -15,6 +15,7 @@ std::unique_ptr<Step> step_of(const model::MapToRows& block, const NodeShapes& s
 std::unique_ptr<Step> step_of(const model::Dense& block, const NodeShapes& shapes);
 std::unique_ptr<Step> step_of(const model::LogSoftmax& block, const NodeShapes& shapes);
 std::unique_ptr<Step> step_of(const model::PowersetDecision& block, const NodeShapes& shapes);
+std::unique_ptr<Step> step_of(const model::EmbeddingMasks& block, const NodeShapes& shapes);
 std::unique_ptr<Step> step_of(const model::DenseTdnnBlock& block, const NodeShapes& shapes);
 std::unique_ptr<Step> step_of(const model::GatherRows& block, const NodeShapes& shapes);
 std::unique_ptr<Step> step_of(const model::MaskedStatsHead& block, const NodeShapes& shapes);

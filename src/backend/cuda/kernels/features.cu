@@ -16,7 +16,8 @@ constexpr int kBands = 80, kWarps = 8, kSteps = 32;  // up to 1024 time steps
 __global__ void __launch_bounds__(kWarps * 32) prepare_features(FeaturesArgs args) {
   const int item = static_cast<int>(blockIdx.y), lane = static_cast<int>(threadIdx.x & 31);
   const int band = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x >> 5);
-  const float* column = args.rows + item * args.item_stride + band;
+  const int position = args.positions != nullptr ? args.positions[item] : item;
+  const float* column = args.rows + position * args.item_stride + band;
   float x[kSteps];
   float sum = 0;
 #pragma unroll
@@ -47,12 +48,28 @@ __global__ void __launch_bounds__(kWarps * 32) prepare_features(FeaturesArgs arg
   if (overflow && args.range != nullptr) args.range[item] = 1;
 }
 
+__global__ void gather(GatherArgs args) {
+  const int item = static_cast<int>(blockIdx.y);
+  const int position = args.positions != nullptr ? args.positions[item] : item;
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < args.width)
+    args.target[item * args.width + i] = args.source[position * args.item_stride + i];
+}
+
 }  // namespace
 
 cudaError_t launch_features(const FeaturesArgs& args, cudaStream_t stream) {
   if (args.time > 32 * kSteps || args.time < 1) return cudaErrorNotSupported;
   const dim3 grid(kBands / kWarps, static_cast<unsigned>(args.items));
   prepare_features<<<grid, kWarps * 32, 0, stream>>>(args);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_gather(const GatherArgs& args, cudaStream_t stream) {
+  constexpr int kThreads = 256;
+  const dim3 grid(static_cast<unsigned>((args.width + kThreads - 1) / kThreads),
+                  static_cast<unsigned>(args.items));
+  gather<<<grid, kThreads, 0, stream>>>(args);
   return cudaGetLastError();
 }
 

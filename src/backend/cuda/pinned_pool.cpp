@@ -1,0 +1,48 @@
+#include "backend/cuda/pinned_pool.hpp"
+
+#include <algorithm>
+
+#include "backend/cuda/check.hpp"
+#include "backend/cuda/memory.hpp"
+
+namespace diarist::backend::cuda {
+namespace {
+
+// Small copies would otherwise each ask for a block of their own size.
+constexpr std::size_t kLeastBytes = std::size_t{1} << 16;
+
+std::size_t rounded(std::size_t bytes) {
+  std::size_t size = kLeastBytes;
+  while (size < bytes) size += size / 2 & ~std::size_t{4095};
+  return size;
+}
+
+}  // namespace
+
+PinnedPool::~PinnedPool() {
+  for (const std::unique_ptr<Block>& block : blocks_) {
+    if (block->released != nullptr) cudaEventDestroy(block->released);
+    if (block->data != nullptr) cudaFreeHost(block->data);
+  }
+}
+
+PinnedPool::Block& PinnedPool::take(std::size_t bytes) {
+  Block* best = nullptr;
+  for (const std::unique_ptr<Block>& block : blocks_) {
+    if (block->held || block->bytes < bytes || (best != nullptr && best->bytes <= block->bytes))
+      continue;
+    if (cudaEventQuery(block->released) == cudaSuccess) best = block.get();
+  }
+  cudaGetLastError();  // "not ready" is no error here
+  if (best != nullptr) return *best;
+  auto block = std::make_unique<Block>();
+  void* data = nullptr;
+  block->bytes = rounded(bytes);
+  check(cudaHostAlloc(&data, block->bytes, cudaHostAllocPortable), "page-locked host memory");
+  block->data = static_cast<std::byte*>(data);
+  blocks_.push_back(std::move(block));
+  check(cudaEventCreateWithFlags(&blocks_.back()->released, cudaEventDisableTiming), "event");
+  return *blocks_.back();
+}
+
+}  // namespace diarist::backend::cuda
