@@ -2,20 +2,32 @@
 /// \file
 /// From a recording to who spoke when.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "diarist/audio.hpp"
+#include "diarist/error.hpp"
 #include "diarist/options.hpp"
 #include "diarist/result.hpp"
 #include "diarist/run_control.hpp"
 
 namespace diarist {
 
-/// Immutable weights and options on one device. Safe to use from many threads; runs on the same
-/// object share its worker threads.
+/// What became of one of many files.
+struct FileOutcome {
+  std::size_t index = 0;  ///< in the list given
+  std::filesystem::path file;
+  std::optional<Diarization> result;  ///< or:
+  std::optional<Error> error;
+};
+
+/// Immutable weights and options on one device or several GPUs. Safe to use from many threads; runs
+/// on the same object share its worker threads.
 ///
 ///     diarist::Diarizer diarizer({.preset = "open"});
 ///     for (const diarist::Turn& turn : diarizer.run("meeting.wav").turns) ...
@@ -37,6 +49,14 @@ class Diarizer {
   /// Diarizes audio in memory. No samples at all give an empty result.
   Diarization run(const AudioView& audio, const RunOptions& options = {},
                   const RunControl& control = {}) const;
+
+  /// Diarizes many files. On GPUs decoding, networks and clustering of different files overlap, and
+  /// windows of several files share a batch; the results are those of run(), byte for byte.
+  /// \param sink is called on the calling thread, in the order of `files`; false ends the run.
+  /// A file that fails has an error as its outcome and stops nothing. \throws Error kCancelled.
+  RunReport run_files(std::span<const std::filesystem::path> files, const RunOptions& options,
+                      const RunControl& control,
+                      const std::function<bool(FileOutcome)>& sink) const;
 
   /// Name of the preset in use.
   const std::string& preset() const noexcept;

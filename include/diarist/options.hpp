@@ -2,6 +2,7 @@
 /// \file
 /// Options of a Diarizer and of one run.
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -34,10 +35,15 @@ struct DiarizerOptions {
   std::string preset;
   /// Folder that holds the model bundles; empty: $DIARIST_MODELS, then $XDG_CACHE_HOME/diarist.
   std::filesystem::path models;
-  std::string device = "cpu";  ///< "cpu" or "reference" (the slow double-precision oracle)
+  /// "cpu", "reference" (the slow double-precision oracle), "cuda:0", "cuda:0,1", or "cuda" for all
+  /// GPUs of the machine. Several GPUs share the files of run_files().
+  std::string device = "cpu";
   Precision precision = Precision::kExact;
-  int threads = 0;     ///< worker threads; 0: all processors this process may use
-  int batch = 0;       ///< windows per batch; 0: chosen by the backend. Never changes a result
+  int threads = 0;  ///< worker threads; 0: all processors this process may use
+  int batch = 0;    ///< windows per batch; 0: chosen by the backend. Never changes a result
+  /// Bytes that may be taken of each GPU's memory; 0: nine tenths of what is free. Batches are made
+  /// smaller until they fit.
+  std::size_t max_gpu_memory = 0;
   std::string target;  ///< force a CPU instruction set by name ("AVX2", ...); empty: the best
   bool allow_unknown_weights = false;  ///< accept weights whose fingerprint is not known
 };

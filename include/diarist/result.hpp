@@ -32,14 +32,32 @@ struct StageResults {
   std::vector<std::uint8_t> counts;         ///< [N] speakers per output frame
 };
 
-/// Seconds of wall time spent per stage.
+/// Seconds spent per stage. On a GPU the stages overlap, with each other and with those of other
+/// recordings, so their sum may exceed `total`.
 struct StageTimings {
-  double decode = 0;
-  double features = 0;
-  double segmentation = 0;
-  double embedding = 0;
-  double clustering = 0;
-  double total = 0;
+  double decode = 0;        ///< reading and decoding, resampling, down-mix
+  double upload = 0;        ///< handing samples to the device
+  double features = 0;      ///< log-mel rows and sinc convolution, time of the device
+  double segmentation = 0;  ///< time of the device
+  double embedding = 0;     ///< time of the device, the turn check included
+  double clustering = 0;    ///< everything behind the networks
+  double total = 0;         ///< wall time of the run; of one among many files: 0
+};
+
+/// What a device did during a run of many files.
+struct DeviceReport {
+  std::string name;              ///< "cuda:0"
+  double busy = 0;               ///< seconds in which it worked on features and networks
+  double wall = 0;               ///< seconds from the first file to the last
+  std::size_t memory_bytes = 0;  ///< held on the device
+};
+
+/// A run of many files as a whole.
+struct RunReport {
+  double seconds = 0;        ///< wall time
+  double audio_seconds = 0;  ///< decoded, of all files
+  StageTimings stages;       ///< sums over the files
+  std::vector<DeviceReport> devices;
 };
 
 /// What was really used, after defaults were filled in.
@@ -51,10 +69,11 @@ struct EffectiveSettings {
   bool reference = false;
   int step_seconds = 1;
   int threads = 1;
-  int num_speakers = 0;             ///< 0: not given
-  int min_speakers = 0;             ///< 0: not given
-  int max_speakers = 0;             ///< 0: not given
-  std::vector<std::string> models;  ///< "segmentation sha256:...", one line per model file
+  int num_speakers = 0;              ///< 0: not given
+  int min_speakers = 0;              ///< 0: not given
+  int max_speakers = 0;              ///< 0: not given
+  std::vector<std::string> models;   ///< "segmentation sha256:...", one line per model file
+  std::vector<std::string> choices;  ///< "lstm.0: lstm_mma", the kernel of every layer
 };
 
 struct Diarization {

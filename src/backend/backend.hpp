@@ -144,8 +144,12 @@ class Backend {
   virtual std::string kernels() const = 0;
   /// Worker threads of a CPU backend, 1 elsewhere.
   virtual int threads() const noexcept = 0;
-  /// Windows per batch that suit this backend.
+  /// Windows per batch that suit this backend's largest network.
   virtual int preferred_items() const noexcept = 0;
+  /// Windows per batch of a whole session, where a device has work for more.
+  virtual int preferred_windows() const noexcept { return preferred_items(); }
+  /// Bytes held on the device; 0 on hosts.
+  virtual std::size_t memory_held() const noexcept { return 0; }
   /// \throws Error kOutOfMemory.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;

@@ -1,5 +1,7 @@
 #include "backend/registry.hpp"
 
+#include <algorithm>
+
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "base/error.hpp"
@@ -36,7 +38,8 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   if (options.device == "cpu") return cpu::make_cpu_backend(options.threads, options.target);
   if (names_gpu(options.device)) {
 #ifdef DIARIST_WITH_CUDA
-    return cuda::make_cuda_backend(gpu_index(options.device), cuda::family_named(options.target));
+    return cuda::make_cuda_backend(gpu_index(options.device), cuda::family_named(options.target),
+                                   options.max_memory);
 #else
     base::fail(ErrorCode::kUnsupported, "device {} is not in this build; use cpu", options.device);
 #endif
@@ -49,6 +52,27 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   if (options.device == "reference") return reference::make_reference_backend(options.threads);
   base::fail(ErrorCode::kInvalidArgument, "unknown device \"{}\"; known are cpu, cuda, reference",
              options.device);
+}
+
+std::vector<std::string> expand_devices(const std::string& device) {
+  std::vector<std::string> devices;
+#ifdef DIARIST_WITH_CUDA
+  if (device == "cuda") devices = cuda::cuda_device_names();
+#endif
+  if (!names_gpu(device) || device == "cuda" || device.find(',') == std::string::npos) {
+    if (devices.empty()) devices = {device};  // make_backend() says what is wrong with it
+    return devices;
+  }
+  for (std::size_t begin = std::string("cuda:").size(); begin <= device.size();) {
+    const std::size_t end = std::min(device.find(',', begin), device.size());
+    const std::string name = "cuda:" + device.substr(begin, end - begin);
+    if (std::find(devices.begin(), devices.end(), name) != devices.end() || name == "cuda:")
+      base::fail(ErrorCode::kInvalidArgument,
+                 "device \"{}\": write cuda for all GPUs, or numbers like cuda:0,1", device);
+    devices.push_back(name);
+    begin = end + 1;
+  }
+  return devices;
 }
 
 std::vector<std::string> device_names() {

@@ -1,6 +1,7 @@
 #pragma once
 // The only place that names the backends.
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,10 +15,15 @@ struct BackendOptions {
   int threads = 0;             // 0: all usable processors
   std::string target;          // kernels to force: a CPU instruction set; on a GPU "hopper",
                                // "portable", "fp32" or "library"; empty: best present
+  std::size_t max_memory = 0;  // of a GPU, in bytes; 0: nine tenths of what is free
 };
 
 /// \throws Error kInvalidArgument (unknown name), kUnsupported (not in this build or machine).
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
+
+/// "cuda" as all GPUs of this machine, "cuda:0,1" as two; other names stay as they are.
+/// \throws Error kInvalidArgument for lists that are none, or that name a GPU twice.
+std::vector<std::string> expand_devices(const std::string& device);
 
 /// Devices of this build that can be used on this machine.
 std::vector<std::string> device_names();

@@ -14,7 +14,7 @@ std::unique_ptr<PairEmbedder> make_gather_embedder(backend::Backend& backend, ba
 
 /// Trunk passes for every tenth second only; all pairs pool those frame vectors.
 std::unique_ptr<PairEmbedder> make_block_embedder(backend::Backend& backend, backend::Queue& queue,
-                                                  const model::Weights& weights,
-                                                  Precision precision);
+                                                  const model::Weights& weights, int windows,
+                                                  int tape_seconds, Precision precision);
 
 }  // namespace diarist::pipeline

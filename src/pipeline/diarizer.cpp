@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
+#include <exception>
+#include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,8 @@
 #include "cluster/hints.hpp"
 #include "diarist/models.hpp"
 #include "model/bundle.hpp"
+#include "pipeline/device_worker.hpp"
+#include "pipeline/file_queue.hpp"
 #include "pipeline/finish.hpp"
 #include "pipeline/preset_choice.hpp"
 #include "pipeline/session.hpp"
@@ -26,7 +30,9 @@ namespace diarist {
 namespace {
 
 using pipeline::choose_preset;
+using pipeline::DeviceWorker;
 using pipeline::models_folder;
+using pipeline::Recording;
 using pipeline::Session;
 
 // More windows than this (an hour of them) and the distances of the clustering, 4 n^2 bytes, are
@@ -57,6 +63,35 @@ void note_bad_samples(std::int64_t count, Diarization& result) {
         fmt::format("{} samples were NaN or infinite and were read as zero", count));
 }
 
+Error error_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return known;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::kOutOfMemory, "not enough memory");
+  } catch (const std::exception& other) {
+    return Error(ErrorCode::kInternal, other.what());
+  }
+}
+
+void add_timings(const StageTimings& part, StageTimings& sum) {
+  sum.decode += part.decode;
+  sum.upload += part.upload;
+  sum.features += part.features;
+  sum.segmentation += part.segmentation;
+  sum.embedding += part.embedding;
+  sum.clustering += part.clustering;
+  sum.total += part.total;
+}
+
+// Decoding a file takes a tenth of the time that clustering an hour does.
+pipeline::QueueThreads queue_threads(int threads, std::size_t files) {
+  const int most = static_cast<int>(std::min<std::size_t>(files, 64));
+  return {.decoders = std::clamp(threads / 4, 1, most),
+          .finishers = std::clamp(threads - threads / 4, 1, most)};
+}
+
 }  // namespace
 
 class Diarizer::Impl {
@@ -66,13 +101,22 @@ class Diarizer::Impl {
         preset_(choose_preset(options.preset, options.models)),
         bundle_(model::load_bundle(models_folder(options.models), preset_.bundle,
                                    options.allow_unknown_weights)),
-        cluster_settings_(pipeline::cluster_settings(preset_, bundle_.plda)),
-        backend_(backend::make_backend(
-            {.device = options.device, .threads = options.threads, .target = options.target})),
-        pool_(backend_->threads()) {
+        cluster_settings_(pipeline::cluster_settings(preset_, bundle_.plda)) {
     if (options.batch < 0)
       base::fail(ErrorCode::kInvalidArgument, "batch of {} windows: use 0 or more", options.batch);
-    give_back(take({1, options.precision}));  // what can fail fails here, not in the first run
+    for (const std::string& device : backend::expand_devices(options.device))
+      workers_.push_back(std::make_unique<DeviceWorker>(
+          backend::BackendOptions{.device = device,
+                                  .threads = options.threads,
+                                  .target = options.target,
+                                  .max_memory = options.max_gpu_memory},
+          bundle_, preset_, options.batch));
+    const int threads = workers_.front()->in_host_memory() ? workers_.front()->backend().threads()
+                        : options.threads > 0              ? options.threads
+                                                           : base::usable_processors();
+    pool_ = std::make_unique<base::TaskPool>(threads);
+    // What can fail fails here, not in the first run.
+    for (const auto& worker : workers_) worker->give_back(worker->take(1, options.precision));
   }
 
   Diarization run(audio::Source& source, std::string uri, const RunOptions& options,
@@ -88,96 +132,194 @@ class Diarizer::Impl {
     return result;
   }
 
+  RunReport run_files(std::span<const std::filesystem::path> files, const RunOptions& options,
+                      const RunControl& control, const std::function<bool(FileOutcome)>& sink);
+
   const std::string& preset() const noexcept { return preset_.name; }
 
  private:
-  struct Key {
-    int step_seconds;
-    Precision precision;
-    bool operator==(const Key&) const = default;
-  };
-
   void run_stages(audio::Source& source, const RunOptions& options, const RunControl& control,
                   Diarization& result) {
-    const Precision precision = options.reference ? Precision::kExact : options_.precision;
-    std::unique_ptr<Session> session = take({options.step_seconds, precision});
-    const pipeline::NetworkResult networks =
-        session->run(source, options.reference, control, result.timings);
-    for (const std::string& warning : source.warnings()) result.warnings.push_back(warning);
-    note_bad_samples(networks.bad_samples, result);
-    result.duration = static_cast<double>(networks.samples) / timeline::kSampleRate;
-    describe(options, precision, result);
-
-    pipeline::FinishInput input{.chunks = networks.chunks,
-                                .step_seconds = options.step_seconds,
-                                .dim = session->embedder().dim(),
-                                .duration = result.duration,
-                                .activity = networks.activity,
-                                .embeddings = networks.embeddings,
-                                .embed_pieces = {}};
-    if (session->embedder().checks_turns())
-      input.embed_pieces = [&](auto pieces) {
-        const pipeline::Stopwatch watch(result.timings.embedding);
-        if (!session) session = take({options.step_seconds, precision});
-        return session->embedder().embed_pieces(networks.log_mel, pieces, control.stop);
-      };
-    if (networks.chunks > kWindowsBesideSession && session->in_host_memory()) {
+    const Precision precision = precision_of(options);
+    DeviceWorker& worker = *workers_.front();
+    std::unique_ptr<Session> session = worker.take(options.step_seconds, precision);
+    const int dim = session->dim();
+    Recording recording;
+    run_networks(*session, worker, source, options, control, recording);
+    describe(recording, source.warnings(), *session, worker, options, result);
+    if (recording.result.chunks > kWindowsBesideSession && worker.in_host_memory()) {
       session.reset();
       base::return_free_memory();
     }
     base::check_stop(control.stop);
     if (control.progress) control.progress({"clustering", result.duration, result.duration});
+    finish(recording, worker, dim, options, pool_.get(), control.stop, result);
+    if (session) worker.give_back(std::move(session));
+  }
+
+  Precision precision_of(const RunOptions& options) const {
+    return options.reference ? Precision::kExact : options_.precision;
+  }
+
+  // On a device the samples are decoded ahead, by a thread of their own.
+  void run_networks(Session& session, const DeviceWorker& worker, audio::Source& source,
+                    const RunOptions& options, const RunControl& control, Recording& recording) {
+    pipeline::BlockFeed feed(source, !worker.in_host_memory());
+    recording.feed = &feed;
+    recording.silence_bad_windows = options.reference;
+    if (control.progress)
+      recording.progress = [&](double done, double total) {
+        control.progress({.stage = "networks", .done_seconds = done, .total_seconds = total});
+      };
+    std::jthread decoder;
+    if (!worker.in_host_memory()) {
+      feed.expect_decoder();
+      decoder = std::jthread([&feed, &control] { feed.decode_ahead(control.stop); });
+    }
+    struct Abandon {
+      pipeline::BlockFeed& feed;
+      ~Abandon() { feed.abandon(); }
+    } const abandon{feed};  // before the decoder is joined
+    Recording* next = &recording;
+    session.run([&](bool) { return std::exchange(next, nullptr); }, [](Recording&) {},
+                control.stop);
+    recording.feed = nullptr;
+    if (recording.error) std::rethrow_exception(recording.error);
+  }
+
+  // Everything behind the networks.
+  void finish(Recording& recording, DeviceWorker& worker, int dim, const RunOptions& options,
+              base::TaskPool* pool, const std::stop_token& stop, Diarization& result) {
+    pipeline::FinishInput input{.chunks = recording.result.chunks,
+                                .step_seconds = options.step_seconds,
+                                .dim = dim,
+                                .duration = result.duration,
+                                .activity = recording.result.activity,
+                                .embeddings = recording.result.embeddings,
+                                .embed_pieces = {}};
+    if (recording.result.log_mel.rows() > 0)
+      input.embed_pieces = [&](auto pieces) {
+        const pipeline::Stopwatch watch(result.timings.embedding);
+        return worker.pieces(precision_of(options)).run(recording.result.log_mel, pieces, stop);
+      };
     const double embedding_before = result.timings.embedding;
     {
       const pipeline::Stopwatch watch(result.timings.clustering);
-      pipeline::finish(input, cluster_settings_, options, &pool_, result);
+      pipeline::finish(input, cluster_settings_, options, pool, result);
     }
     result.timings.clustering -= result.timings.embedding - embedding_before;
-    if (session) give_back(std::move(session));
   }
 
-  void describe(const RunOptions& options, Precision precision, Diarization& result) const {
+  void describe(const Recording& recording, const std::vector<std::string>& warnings,
+                const Session& session, DeviceWorker& worker, const RunOptions& options,
+                Diarization& result) const {
+    for (const std::string& warning : warnings) result.warnings.push_back(warning);
+    note_bad_samples(recording.result.bad_samples, result);
+    result.duration = static_cast<double>(recording.result.samples) / timeline::kSampleRate;
+    result.timings.decode = recording.timings.decode;
+    result.timings.upload = recording.timings.upload;
+    result.timings.features = recording.timings.features;
+    result.timings.segmentation = recording.timings.segmentation;
+    result.timings.embedding = recording.timings.embedding;
     result.settings = effective_settings(preset_, options);
-    result.settings.device = backend_->name();
-    result.settings.kernels = backend_->kernels();
-    result.settings.precision = precision_name(precision);
-    result.settings.threads = backend_->threads();
+    result.settings.device = worker.backend().name();
+    result.settings.kernels = worker.backend().kernels();
+    result.settings.precision = precision_name(precision_of(options));
+    result.settings.threads = pool_->threads();
     for (const ModelFileReport& file : bundle_.files)
       result.settings.models.push_back(fmt::format("{} sha256:{}", file.kind, file.sha256));
-  }
-
-  std::unique_ptr<Session> take(Key key) {
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto it = idle_.begin(); it != idle_.end(); ++it) {
-        const pipeline::SessionOptions& options = (*it)->options();
-        if (Key{options.step_seconds, options.precision} != key) continue;
-        std::unique_ptr<Session> session = std::move(*it);
-        idle_.erase(it);
-        return session;
-      }
-    }
-    const int windows = options_.batch > 0 ? options_.batch : backend_->preferred_items();
-    return std::make_unique<Session>(
-        *backend_, bundle_, preset_,
-        pipeline::SessionOptions{windows, key.step_seconds, key.precision});
-  }
-
-  // A session that failed in the middle is not given back.
-  void give_back(std::unique_ptr<Session> session) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(session));
+    for (const backend::Choice& choice : session.choices())
+      result.settings.choices.push_back(fmt::format("{}: {}", choice.node, choice.kernel));
   }
 
   DiarizerOptions options_;
   model::Preset preset_;
   model::Bundle bundle_;
   cluster::Settings cluster_settings_;
-  std::unique_ptr<backend::Backend> backend_;
-  base::TaskPool pool_;  // clustering; the backend has its own
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Session>> idle_;
+  std::vector<std::unique_ptr<DeviceWorker>> workers_;
+  std::unique_ptr<base::TaskPool> pool_;  // clustering; a CPU backend has its own
 };
+
+RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files,
+                                    const RunOptions& options, const RunControl& control,
+                                    const std::function<bool(FileOutcome)>& sink) {
+  RunReport report;
+  const pipeline::Stopwatch watch(report.seconds);
+  const auto open = [&](std::size_t i) {
+    return audio::open_file(files[i], {.reference = options.reference});
+  };
+  // Adds to the report and hands over; false when the sink wants no more.
+  const auto deliver = [&](std::size_t i, std::optional<Diarization> result,
+                           const std::exception_ptr& error) {
+    FileOutcome outcome{.index = i, .file = files[i], .result = std::move(result), .error = {}};
+    if (error) outcome.error = error_of(error);
+    if (outcome.result) {
+      for (const std::string& warning : outcome.result->warnings)
+        base::log(control, LogLevel::kWarning, fmt::format("{}: {}", files[i].string(), warning));
+      report.audio_seconds += outcome.result->duration;
+      add_timings(outcome.result->timings, report.stages);
+    }
+    return sink(std::move(outcome));
+  };
+  if (workers_.front()->in_host_memory()) {
+    // The networks use every thread already.
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      std::optional<Diarization> result;
+      std::exception_ptr error;
+      try {
+        const std::unique_ptr<audio::Source> source = open(i);
+        RunControl quiet = control;  // warnings are told by deliver()
+        quiet.log = {};
+        result = run(*source, files[i].stem().string(), options, quiet);
+      } catch (const Error& failure) {
+        if (failure.code() == ErrorCode::kCancelled) throw;
+        error = std::current_exception();
+      } catch (const std::bad_alloc&) {
+        error = std::current_exception();
+      }
+      if (!deliver(i, std::move(result), error)) break;
+    }
+    return report;
+  }
+
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Session*> views;
+  std::vector<pipeline::DeviceTime> before;
+  for (const auto& worker : workers_) {
+    sessions.push_back(worker->take(options.step_seconds, precision_of(options)));
+    views.push_back(sessions.back().get());
+    before.push_back(sessions.back()->device_time());
+  }
+  pipeline::QueueWork work;
+  work.count = files.size();
+  work.silence_bad_windows = options.reference;
+  work.open = open;
+  work.finish = [&](std::size_t i, std::size_t number, Recording& recording) {
+    Diarization result;
+    result.uri = files[i].stem().string();
+    DeviceWorker& worker = *workers_[number];
+    describe(recording, recording.feed->warnings(), *sessions[number], worker, options, result);
+    // One thread per recording: several are clustered at the same time.
+    finish(recording, worker, sessions[number]->dim(), options, nullptr, control.stop, result);
+    return result;
+  };
+  work.sink = deliver;
+  if (control.progress)
+    work.progress = [&](double seconds) {
+      control.progress({.stage = "networks", .done_seconds = seconds, .total_seconds = 0});
+    };
+  pipeline::run_queue(views, work, queue_threads(pool_->threads(), files.size()), control.stop);
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    const pipeline::DeviceTime& time = sessions[i]->device_time();
+    backend::Backend& device = workers_[i]->backend();
+    report.devices.push_back({.name = device.name(),
+                              .busy = time.busy - before[i].busy,
+                              .wall = time.wall - before[i].wall,
+                              .memory_bytes = device.memory_held()});
+    if (!sessions[i]->failed()) workers_[i]->give_back(std::move(sessions[i]));
+  }
+  return report;
+}
 
 Diarizer::Diarizer(const DiarizerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Diarizer::~Diarizer() = default;
@@ -190,6 +332,14 @@ Diarization Diarizer::run(const std::filesystem::path& file, const RunOptions& o
   const std::unique_ptr<audio::Source> source =
       audio::open_file(file, {.reference = options.reference});
   return impl_->run(*source, file.stem().string(), options, control);
+}
+
+RunReport Diarizer::run_files(std::span<const std::filesystem::path> files,
+                              const RunOptions& options, const RunControl& control,
+                              const std::function<bool(FileOutcome)>& sink) const {
+  check_options(options);
+  if (files.empty()) return {};
+  return impl_->run_files(files, options, control, sink);
 }
 
 Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,

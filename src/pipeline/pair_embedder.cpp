@@ -1,24 +1,18 @@
 #include "pipeline/pair_embedder.hpp"
 
-#include "base/error.hpp"
 #include "pipeline/campplus_embedder.hpp"
 #include "pipeline/resnet_embedder.hpp"
 
 namespace diarist::pipeline {
 
-std::vector<float> PairEmbedder::embed_pieces(
-    std::span<const float>, std::span<const std::pair<std::int64_t, std::int64_t>>,
-    const std::stop_token&) {
-  base::fail(ErrorCode::kInternal, "this preset does not check turns");
-}
-
 std::unique_ptr<PairEmbedder> make_pair_embedder(backend::Backend& backend, backend::Queue& queue,
                                                  const model::Preset& preset,
                                                  const model::Weights& weights, int windows,
-                                                 Precision precision) {
+                                                 int tape_seconds, Precision precision) {
   if (preset.embedding_kind == "wespeaker-resnet34")
     return make_resnet_embedder(backend, queue, weights, windows, precision);
-  if (preset.block_variant) return make_block_embedder(backend, queue, weights, precision);
+  if (preset.block_variant)
+    return make_block_embedder(backend, queue, weights, windows, tape_seconds, precision);
   return make_gather_embedder(backend, queue, weights, windows, precision);
 }
 

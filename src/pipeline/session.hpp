@@ -2,19 +2,18 @@
 // One worker's queue, buffers and programs: from samples to activity and embeddings.
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "diarist/result.hpp"
 #include "diarist/run_control.hpp"
 #include "model/bundle.hpp"
 #include "pipeline/pair_embedder.hpp"
-#include "pipeline/sample_feed.hpp"
-#include "pipeline/segmenter.hpp"
-#include "pipeline/strip.hpp"
+#include "pipeline/recording.hpp"
+#include "pipeline/tape.hpp"
 
 namespace diarist::pipeline {
 
@@ -24,44 +23,71 @@ struct SessionOptions {
   Precision precision = Precision::kExact;
 };
 
-/// What the networks say about a recording.
-struct NetworkResult {
-  std::int64_t samples = 0;            // decoded, at 16 kHz
-  std::int64_t bad_samples = 0;        // NaN or infinite, read as zero
-  int chunks = 0;                      // C
-  std::vector<std::uint8_t> activity;  // [C, 589] bits
-  std::vector<float> embeddings;       // [C, 3, D]
-  std::vector<float> log_mel;          // [rows, 80] when the preset checks turns, else empty
+/// Time that a session's device spent on queued work, and the session's own from the first batch to
+/// the last, in seconds.
+struct DeviceTime {
+  double busy = 0;
+  double wall = 0;
 };
 
-/// All buffers are allocated at construction; memory does not grow with the recording except for
-/// the results. Used by one thread at a time; must not outlive backend and bundle.
+/// Takes one recording after the other and packs their windows into batches of one size. While the
+/// device segments a batch, the host decides what of the one before is embedded; a batch has one
+/// wait. All buffers are allocated at construction; memory does not grow with the recordings except
+/// for their results. Used by one thread at a time; must not outlive backend and bundle.
 class Session {
  public:
+  /// \throws Error kOutOfMemory when the device is too small for such batches.
   Session(backend::Backend& backend, const model::Bundle& bundle, const model::Preset& preset,
           const SessionOptions& options);
+  ~Session();
 
-  /// \param silence_bad_windows windows with NaN or infinite samples count as silence (reference).
-  /// Adds to `timings`. \throws Error kCancelled, kBadFile, ...
-  NetworkResult run(audio::Source& source, bool silence_bad_windows, const RunControl& control,
-                    StageTimings& timings);
+  /// The next recording to work on, or null. `wait`: nothing is left to do without it; otherwise
+  /// only one whose samples are at hand. Null in spite of `wait`: there are no more.
+  using Next = std::function<Recording*(bool wait)>;
+  /// A recording is complete, or has an error. The session does not touch it any more.
+  using Done = std::function<void(Recording&)>;
 
-  PairEmbedder& embedder() noexcept { return *embedder_; }
+  /// Works until there are no more recordings. Errors of a recording are handed back with it; what
+  /// is thrown (kCancelled, kDeviceLost, ...) concerns all recordings not handed back.
+  void run(const Next& next, const Done& done, const std::stop_token& stop);
+
+  int dim() const noexcept { return embedder_->dim(); }
+  bool checks_turns() const noexcept { return embedder_->checks_turns(); }
   /// False when the buffers lie on a device and don't crowd the host.
-  bool in_host_memory() const noexcept { return strip_.in_host_memory(); }
+  bool in_host_memory() const noexcept { return tape_.in_host_memory(); }
   const SessionOptions& options() const noexcept { return options_; }
+  /// Kernels of all programs.
+  std::vector<backend::Choice> choices() const;
+  /// True after run() threw: the session is of no more use.
+  bool failed() const noexcept { return failed_; }
+  /// Of all runs so far.
+  const DeviceTime& device_time() const noexcept { return device_time_; }
 
  private:
-  void fill_strip(SampleFeed& feed);
-  void process(NetworkResult& result, const SampleFeed& feed, int windows, bool last,
-               bool silence_bad_windows, const RunControl& control, StageTimings& timings);
+  struct Batch;
+
+  void fill(Batch& batch, const Next& next, const Done& done, const std::stop_token& stop);
+  int add_windows(Recording& recording, Batch& batch, const std::stop_token& stop);
+  void pull(Recording& recording, std::int64_t until, const std::stop_token& stop);
+  void write_stretch(const Recording& recording, std::int64_t first, std::int64_t seconds,
+                     std::int64_t at);
+  void segment(Batch& batch, const std::stop_token& stop);
+  void embed(Batch& batch, const std::stop_token& stop);
+  void collect(Batch& batch, const Done& done);
+  void keep_log_mel(const PairRange& range, int slot);
+  void finish_recording(Recording& recording, const Done& done);
 
   SessionOptions options_;
   std::unique_ptr<backend::Queue> queue_;
-  Strip strip_;
-  Segmenter segmenter_;
+  Tape tape_;
+  std::unique_ptr<backend::Program> segmentation_;
+  std::vector<std::unique_ptr<backend::Buffer>> masks_;  // per slot
+  std::unique_ptr<backend::Buffer> classes_;
   std::unique_ptr<PairEmbedder> embedder_;
-  std::vector<float> block_;
+  std::vector<std::unique_ptr<Batch>> batches_;  // one per slot
+  Recording* current_ = nullptr;                 // taken, but not closed
+  DeviceTime device_time_;
+  bool failed_ = false;
 };
 
 }  // namespace diarist::pipeline

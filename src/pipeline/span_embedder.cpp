@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/run_control.hpp"
-#include "pipeline/strip.hpp"
+#include "pipeline/tape.hpp"
 #include "timeline/grid.hpp"
 
 namespace diarist::pipeline {
@@ -70,8 +70,7 @@ void ChunkFeatures::run(std::span<const float> samples, std::span<float> rows,
 PieceNetwork::PieceNetwork(backend::Backend& backend, const model::Weights& weights, int max_items,
                            Precision precision)
     : queue_(backend.make_queue()),
-      runner_(backend, *queue_, model::campplus_network(weights), max_items, kPieceDim, false,
-              precision),
+      runner_(backend, *queue_, model::campplus_network(weights), max_items, kPieceDim, precision),
       rows_(
           backend.allocate(static_cast<std::size_t>(max_items * kFeatureValues) * sizeof(float))) {}
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "pipeline/row_masks.hpp"
-#include "pipeline/strip.hpp"
+#include "pipeline/tape.hpp"
 #include "timeline/grid.hpp"
 
 namespace diarist::pipeline {

@@ -34,7 +34,7 @@ cudaError_t prepare_kernels(bool hopper) {
 
 class CudaBackend final : public Backend, public Profiler {
  public:
-  CudaBackend(int index, Family family) : index_(index), family_(family) {
+  CudaBackend(int index, Family family, std::size_t max_memory) : index_(index), family_(family) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "GPU");
     if (index < 0 || index >= count)
@@ -45,6 +45,12 @@ class CudaBackend final : public Backend, public Profiler {
     const DeviceGuard guard(index);
     check(cudaGetDeviceProperties(&properties_, index), "GPU");
     check(prepare_kernels(properties_.major == 9 && properties_.minor == 0), "kernels");
+    if (max_memory == 0) {
+      std::size_t free = 0, total = 0;
+      check(cudaMemGetInfo(&free, &total), "GPU");
+      max_memory = device_bytes_held(index) + free / 10 * 9;  // others may need the rest
+    }
+    limit_device_bytes(index, max_memory);
   }
 
   std::string name() const override { return fmt::format("cuda:{}", index_); }
@@ -57,6 +63,11 @@ class CudaBackend final : public Backend, public Profiler {
   int preferred_items() const noexcept override {
     return std::clamp(properties_.multiProcessorCount, 32, 192);
   }
+  // Eight windows a tile and direction of the LSTM, a tile per multiprocessor.
+  int preferred_windows() const noexcept override {
+    return std::clamp(4 * properties_.multiProcessorCount, 64, 768);
+  }
+  std::size_t memory_held() const noexcept override { return device_bytes_held(index_); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {
     return std::make_unique<CudaBuffer>(index_, bytes);
   }
@@ -156,8 +167,8 @@ class CudaBackend final : public Backend, public Profiler {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cuda_backend(int index, Family family) {
-  return std::make_unique<CudaBackend>(index, family);
+std::unique_ptr<Backend> make_cuda_backend(int index, Family family, std::size_t max_memory) {
+  return std::make_unique<CudaBackend>(index, family, max_memory);
 }
 
 Family family_named(const std::string& name) {

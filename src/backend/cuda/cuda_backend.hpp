@@ -2,6 +2,7 @@
 // The CUDA backend's factory. The program runs on machines without a driver: the runtime is linked
 // statically and finds the driver when it is first asked.
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +13,11 @@
 namespace diarist::backend::cuda {
 
 /// \param index of the GPU. \param family of kernels: any, or one forced for tests and figures.
-/// \throws Error kUnsupported without a usable GPU of that number.
-std::unique_ptr<Backend> make_cuda_backend(int index, Family family = Family::kAny);
+/// \param max_memory bytes that this process may hold on the GPU; 0: what it holds and nine tenths
+/// of what is free. The last backend made for a GPU sets its limit. \throws Error kUnsupported
+/// without a usable GPU of that number.
+std::unique_ptr<Backend> make_cuda_backend(int index, Family family = Family::kAny,
+                                           std::size_t max_memory = 0);
 
 /// "", "hopper", "portable", "fp32" or "library". \throws Error kInvalidArgument.
 Family family_named(const std::string& name);

@@ -1,7 +1,10 @@
 #include "backend/cuda/memory.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "backend/cuda/check.hpp"
@@ -10,8 +13,17 @@
 namespace diarist::backend::cuda {
 namespace {
 
-// A plain count, no device object.
-std::atomic<std::size_t> held_bytes{0};
+// Plain counts, no device objects. GPUs beyond the last number share its counts.
+constexpr int kMostDevices = 64;
+struct Held {
+  std::atomic<std::size_t> bytes{0};
+  std::atomic<std::size_t> limit{std::numeric_limits<std::size_t>::max()};
+};
+std::array<Held, kMostDevices> held;
+
+Held& held_on(int device) {
+  return held[static_cast<std::size_t>(std::clamp(device, 0, kMostDevices - 1))];
+}
 
 }  // namespace
 
@@ -30,8 +42,18 @@ DeviceMemory::DeviceMemory(int device, std::size_t bytes, const char* what)
     : bytes_(bytes), device_(device) {
   const DeviceGuard guard(device);
   if (bytes == 0) return;
-  check(cudaMalloc(&data_, bytes), what);
-  held_bytes += bytes;
+  Held& count = held_on(device);
+  const std::size_t before = count.bytes.fetch_add(bytes);
+  if (bytes > count.limit || before > count.limit - bytes) {
+    count.bytes -= bytes;
+    base::fail(ErrorCode::kOutOfMemory,
+               "{}: {} MB more would pass the limit of {} MB on GPU {}, {} MB are held; allow more "
+               "(--max-gpu-memory) or use smaller batches",
+               what, bytes >> 20, count.limit.load() >> 20, device, before >> 20);
+  }
+  const cudaError_t error = cudaMalloc(&data_, bytes);
+  if (error != cudaSuccess) count.bytes -= bytes;
+  check(error, what);
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -39,7 +61,7 @@ DeviceMemory::~DeviceMemory() {
   int previous = 0;
   cudaGetDevice(&previous);
   cudaSetDevice(device_);
-  held_bytes -= bytes_;
+  held_on(device_).bytes -= bytes_;
   cudaFree(data_);  // errors at process exit are of no use to anybody
   cudaSetDevice(previous);
 }
@@ -56,7 +78,15 @@ DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
   return *this;
 }
 
-std::size_t device_bytes_held() noexcept { return held_bytes; }
+std::size_t device_bytes_held() noexcept {
+  std::size_t sum = 0;
+  for (const Held& count : held) sum += count.bytes;
+  return sum;
+}
+
+std::size_t device_bytes_held(int device) noexcept { return held_on(device).bytes; }
+
+void limit_device_bytes(int device, std::size_t bytes) noexcept { held_on(device).limit = bytes; }
 
 template <typename T>
 DeviceMemory to_device(int device, std::span<const T> values, const char* what) {

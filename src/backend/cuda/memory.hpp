@@ -26,7 +26,7 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
-/// A cudaMalloc'ed block. \throws Error kOutOfMemory.
+/// A cudaMalloc'ed block. \throws Error kOutOfMemory, also when the GPU's limit would be passed.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -49,6 +49,11 @@ class DeviceMemory {
 
 /// Bytes that all DeviceMemory of this process holds now, on every GPU.
 std::size_t device_bytes_held() noexcept;
+/// The same on one GPU.
+std::size_t device_bytes_held(int device) noexcept;
+
+/// Most bytes that this process may hold on a GPU from now on.
+void limit_device_bytes(int device, std::size_t bytes) noexcept;
 
 /// Copies host values to fresh device memory; complete when it returns.
 template <typename T>
