@@ -11,7 +11,9 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
   command.add_flag("--allow-unknown-weights", options.allow_unknown_weights,
                    "accept weights whose fingerprint is not known, and test weights");
   if (!runs_networks) return;
-  command.add_option("--device", options.device, "cpu, or reference (slow, double precision)")
+  command
+      .add_option("--device", options.device,
+                  "cpu, cuda (all GPUs), cuda:0, cuda:0,1, or reference (slow, double precision)")
       ->capture_default_str();
   command
       .add_option("--precision", options.precision,
@@ -20,6 +22,14 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
           {{"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
   command.add_option("--threads", options.threads, "worker threads (0: all processors)")
       ->check(zero_or_more());
+  command
+      .add_option("--batch", options.batch,
+                  "windows per batch (0: what suits the device); never changes a result")
+      ->check(zero_or_more());
+  command
+      .add_option("--max-gpu-memory", options.max_gpu_memory,
+                  "most to take of each GPU's memory, e.g. 4G (default: 9/10 of what is free)")
+      ->transform(CLI::AsSizeValue(false));
   command.add_option("--cpu-target", options.target,
                      "force an instruction set listed by `diarist info`; on a GPU a family of "
                      "kernels: hopper, portable, fp32 or library");

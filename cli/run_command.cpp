@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -30,6 +31,7 @@ struct RunArguments {
   std::string out;
   std::optional<Format> format;
   std::string save_stages;
+  bool timings = false;
 };
 
 const char* ending(Format format) {
@@ -51,34 +53,146 @@ std::string file_name(std::string id) {
   return id;
 }
 
-// One recording. \return false when standard output is gone.
-bool run_one(const RunArguments& arguments, const Diarizer& diarizer, const std::string& input,
-             const std::string& id, const std::stop_token& stop) {
-  ProgressLine line(input);
+/// Where the results of a call go.
+class Results {
+ public:
+  explicit Results(const RunArguments& arguments)
+      : arguments_(arguments), ids_(unique_ids(arguments.inputs)) {}
+
+  /// \return false when standard output is gone.
+  bool write(std::size_t i, Diarization result) const {
+    const std::string& id = ids_[i];
+    result.uri = id;
+    if (!arguments_.save_stages.empty()) {
+      const std::filesystem::path folder(arguments_.save_stages);
+      save_stages(*result.stages, arguments_.inputs.size() > 1 ? folder / file_name(id) : folder);
+    }
+    const Format format = arguments_.format.value_or(Format::kRttm);
+    const std::string text = format_result(result, format, arguments_.exclusive);
+    if (arguments_.out.empty()) return print(text);
+    write_file(
+        std::filesystem::path(arguments_.out) / fmt::format("{}.{}", file_name(id), ending(format)),
+        text);
+    return true;
+  }
+
+  /// Complains about a recording. Stopping and wrong options concern the whole call and are thrown.
+  void refuse(std::size_t i, const Error& error) {
+    const std::string& input = arguments_.inputs[i];
+    if (error.code() == ErrorCode::kInvalidArgument) throw error;
+    if (error.code() == ErrorCode::kCancelled)
+      throw Error(ErrorCode::kCancelled, fmt::format("{}: stopped; {} of {} recordings done", input,
+                                                     i, arguments_.inputs.size()));
+    const std::string what = error.what();
+    const bool named = one_line(what).starts_with(one_line(input) + ":");
+    complain(named ? what : fmt::format("{}: {}", input, what));
+    ++failed_;
+  }
+
+  int failed() const noexcept { return failed_; }
+
+ private:
+  const RunArguments& arguments_;
+  std::vector<std::string> ids_;
+  int failed_ = 0;
+};
+
+void add_run_times(const Diarization& result, RunReport& report) {
+  const StageTimings& t = result.timings;
+  report.audio_seconds += result.duration;
+  report.stages.decode += t.decode;
+  report.stages.upload += t.upload;
+  report.stages.features += t.features;
+  report.stages.segmentation += t.segmentation;
+  report.stages.embedding += t.embedding;
+  report.stages.clustering += t.clustering;
+  report.stages.output += t.output;
+}
+
+// One after the other, each with its own line of progress. \return false when standard output is
+// gone.
+bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std::stop_token& stop,
+              Results& results, RunReport& report) {
+  for (std::size_t i = 0; i < arguments.inputs.size(); ++i) {
+    const std::string& input = arguments.inputs[i];
+    ProgressLine line(input);
+    RunControl control;
+    control.stop = stop;
+    control.progress = [&](const Progress& progress) { line.show(progress); };
+    control.log = [&](LogLevel level, std::string_view text) {
+      if (level != LogLevel::kWarning) return;
+      line.clear();
+      const std::string start = one_line(input) + ": ";  // warnings about the file name it already
+      if (text.starts_with(start)) text.remove_prefix(start.size());
+      complain(fmt::format("{}: warning: {}", input, text));
+    };
+    try {
+      Diarization result = diarizer.run(std::filesystem::path(input), arguments.run, control);
+      line.clear();
+      add_run_times(result, report);
+      if (!results.write(i, std::move(result))) return false;
+    } catch (const Error& error) {
+      line.clear();
+      results.refuse(i, error);
+    } catch (const std::bad_alloc&) {
+      line.clear();
+      results.refuse(i, Error(ErrorCode::kOutOfMemory, "not enough memory"));
+    }
+  }
+  return true;
+}
+
+// All at once, on GPUs. \return false when standard output is gone.
+bool run_together(const RunArguments& arguments, const Diarizer& diarizer,
+                  const std::stop_token& stop, Results& results, RunReport& report) {
+  ProgressLine line(fmt::format("{} recordings", arguments.inputs.size()));
   RunControl control;
   control.stop = stop;
   control.progress = [&](const Progress& progress) { line.show(progress); };
   control.log = [&](LogLevel level, std::string_view text) {
     if (level != LogLevel::kWarning) return;
     line.clear();
-    const std::string start = one_line(input) + ": ";  // warnings about the file name it already
-    if (text.starts_with(start)) text.remove_prefix(start.size());
-    complain(fmt::format("{}: warning: {}", input, text));
+    complain(text);
   };
-  Diarization result = diarizer.run(std::filesystem::path(input), arguments.run, control);
-  line.clear();
-  result.uri = id;
-  if (!arguments.save_stages.empty()) {
-    const std::filesystem::path folder(arguments.save_stages);
-    save_stages(*result.stages, arguments.inputs.size() > 1 ? folder / file_name(id) : folder);
-  }
-  const Format format = arguments.format.value_or(Format::kRttm);
-  const std::string text = format_result(result, format, arguments.exclusive);
-  if (arguments.out.empty()) return print(text);
-  write_file(
-      std::filesystem::path(arguments.out) / fmt::format("{}.{}", file_name(id), ending(format)),
-      text);
-  return true;
+  const std::vector<std::filesystem::path> files(arguments.inputs.begin(), arguments.inputs.end());
+  bool reader = true;
+  report = diarizer.run_files(files, arguments.run, control, [&](FileOutcome outcome) {
+    line.clear();
+    if (outcome.error) {
+      results.refuse(outcome.index, *outcome.error);
+      return true;
+    }
+    try {
+      reader = results.write(outcome.index, *std::move(outcome.result));
+    } catch (const Error& error) {
+      results.refuse(outcome.index, error);
+    }
+    return reader;
+  });
+  return reader;
+}
+
+// Seconds per stage on standard error.
+void show_timings(const RunReport& report, double load_seconds) {
+  const StageTimings& t = report.stages;
+  std::string text =
+      fmt::format("timings: load {:.3f} s, run {:.3f} s, {:.0f} s of audio, {:.0f} x real time\n",
+                  load_seconds, report.seconds, report.audio_seconds,
+                  report.seconds > 0 ? report.audio_seconds / report.seconds : 0);
+  text += fmt::format(
+      "  decode {:.3f} s, upload {:.3f} s, features {:.3f} s, segmentation {:.3f} s, embedding "
+      "{:.3f} s, clustering {:.3f} s, output {:.3f} s\n",
+      t.decode, t.upload, t.features, t.segmentation, t.embedding, t.clustering, t.output);
+  for (const DeviceReport& device : report.devices)
+    text += fmt::format("  {}: busy {:.3f} s of {:.3f} s, idle {:.1f} %, {:.2f} GB held\n",
+                        device.name, device.busy, device.wall,
+                        device.wall > 0 ? 100 * (1 - device.busy / device.wall) : 0,
+                        static_cast<double>(device.memory_bytes) / 1e9);
+  std::fputs(text.c_str(), stderr);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 int run(RunArguments arguments) {
@@ -94,29 +208,18 @@ int run(RunArguments arguments) {
       throw Error(ErrorCode::kBadFile,
                   fmt::format("{}: can't make this folder: {}", arguments.out, error.message()));
   }
+  const auto start = std::chrono::steady_clock::now();
   const Diarizer diarizer(arguments.engine);
-  const std::vector<std::string> ids = unique_ids(arguments.inputs);
-  int failed = 0;
-  for (std::size_t i = 0; i < arguments.inputs.size(); ++i) {
-    const std::string& input = arguments.inputs[i];
-    try {
-      if (!run_one(arguments, diarizer, input, ids[i], interrupt.token())) return kOk;
-    } catch (const Error& error) {
-      // Stopping and wrong options concern the whole call; everything else one recording.
-      if (error.code() == ErrorCode::kInvalidArgument) throw;
-      if (error.code() == ErrorCode::kCancelled)
-        throw Error(ErrorCode::kCancelled, fmt::format("{}: stopped; {} of {} recordings done",
-                                                       input, i, arguments.inputs.size()));
-      const std::string what = error.what();
-      const bool named = one_line(what).starts_with(one_line(input) + ":");
-      complain(named ? what : fmt::format("{}: {}", input, what));
-      ++failed;
-    } catch (const std::bad_alloc&) {
-      complain(fmt::format("{}: not enough memory", input));
-      ++failed;
-    }
-  }
-  return failed > 0 ? kSomeFailed : kOk;
+  const double load_seconds = seconds_since(start);
+  Results results(arguments);
+  RunReport report;
+  const auto run_start = std::chrono::steady_clock::now();
+  const bool gpu = arguments.engine.device.starts_with("cuda");
+  const bool reader =
+      (gpu ? run_together : run_each)(arguments, diarizer, interrupt.token(), results, report);
+  report.seconds = seconds_since(run_start);
+  if (arguments.timings) show_timings(report, load_seconds);
+  return reader && results.failed() > 0 ? kSomeFailed : kOk;
 }
 
 }  // namespace
@@ -138,6 +241,8 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--format", arguments->format, "rttm (default), json or table")
       ->transform(one_of<Format>(
           {{"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
+  command->add_flag("--timings", arguments->timings,
+                    "seconds per stage, and of GPUs the idle share, on standard error");
   command->add_option(
       "--save-stages", arguments->save_stages,
       "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
@@ -145,7 +250,8 @@ void add_run(CLI::App& app, Action& action) {
       "Examples:\n"
       "  diarist run meeting.wav\n"
       "  diarist run --format table --num-speakers 2 call.mp3\n"
-      "  diarist run --out results --format json *.flac");
+      "  diarist run --out results --format json *.flac\n"
+      "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

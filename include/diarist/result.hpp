@@ -2,6 +2,7 @@
 /// \file
 /// The result of a diarization: a plain value.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,7 +41,8 @@ struct StageTimings {
   double features = 0;      ///< log-mel rows and sinc convolution, time of the device
   double segmentation = 0;  ///< time of the device
   double embedding = 0;     ///< time of the device, the turn check included
-  double clustering = 0;    ///< everything behind the networks
+  double clustering = 0;    ///< from embeddings to speakers
+  double output = 0;        ///< from speakers to turns
   double total = 0;         ///< wall time of the run; of one among many files: 0
 };
 
@@ -69,11 +71,11 @@ struct EffectiveSettings {
   bool reference = false;
   int step_seconds = 1;
   int threads = 1;
-  int num_speakers = 0;              ///< 0: not given
-  int min_speakers = 0;              ///< 0: not given
-  int max_speakers = 0;              ///< 0: not given
-  std::vector<std::string> models;   ///< "segmentation sha256:...", one line per model file
-  std::vector<std::string> choices;  ///< "lstm.0: lstm_mma", the kernel of every layer
+  int num_speakers = 0;                     ///< 0: not given
+  int min_speakers = 0;                     ///< 0: not given
+  int max_speakers = 0;                     ///< 0: not given
+  std::vector<std::string> models;          ///< "segmentation sha256:...", one line per model file
+  std::vector<std::string> kernel_choices;  ///< "conv_walk: 7", kernels and how many layers use it
 };
 
 struct Diarization {

@@ -60,21 +60,24 @@ std::string settings_json(const EffectiveSettings& settings) {
     "num_speakers": {},
     "min_speakers": {},
     "max_speakers": {},
-    "models": {}
+    "models": {},
+    "kernel_choices": {}
   }})",
                      json_string(settings.preset), json_string(settings.device),
                      json_string(settings.kernels), json_string(settings.precision),
                      settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
                      hint_json(settings.min_speakers), hint_json(settings.max_speakers),
-                     strings_json(settings.models, 4));
+                     strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4));
 }
 
 std::string timings_json(const Diarization& result) {
   const StageTimings& t = result.timings;
   std::string text = fmt::format(R"({{"threads": {})", result.settings.threads);
   const std::pair<const char*, double> stages[] = {
-      {"decode", t.decode},       {"features", t.features},     {"segmentation", t.segmentation},
-      {"embedding", t.embedding}, {"clustering", t.clustering}, {"total", t.total}};
+      {"decode", t.decode},       {"upload", t.upload},
+      {"features", t.features},   {"segmentation", t.segmentation},
+      {"embedding", t.embedding}, {"clustering", t.clustering},
+      {"output", t.output},       {"total", t.total}};
   for (const auto& [name, seconds] : stages) {
     text += fmt::format(R"(, "{}": {})", name, output::json_three_decimals(seconds));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <new>
 #include <string>
 #include <thread>
@@ -82,6 +83,7 @@ void add_timings(const StageTimings& part, StageTimings& sum) {
   sum.segmentation += part.segmentation;
   sum.embedding += part.embedding;
   sum.clustering += part.clustering;
+  sum.output += part.output;
   sum.total += part.total;
 }
 
@@ -202,12 +204,7 @@ class Diarizer::Impl {
         const pipeline::Stopwatch watch(result.timings.embedding);
         return worker.pieces(precision_of(options)).run(recording.result.log_mel, pieces, stop);
       };
-    const double embedding_before = result.timings.embedding;
-    {
-      const pipeline::Stopwatch watch(result.timings.clustering);
-      pipeline::finish(input, cluster_settings_, options, pool, result);
-    }
-    result.timings.clustering -= result.timings.embedding - embedding_before;
+    pipeline::finish(input, cluster_settings_, options, pool, result);
   }
 
   void describe(const Recording& recording, const std::vector<std::string>& warnings,
@@ -228,8 +225,10 @@ class Diarizer::Impl {
     result.settings.threads = pool_->threads();
     for (const ModelFileReport& file : bundle_.files)
       result.settings.models.push_back(fmt::format("{} sha256:{}", file.kind, file.sha256));
-    for (const backend::Choice& choice : session.choices())
-      result.settings.choices.push_back(fmt::format("{}: {}", choice.node, choice.kernel));
+    std::map<std::string, int> kernels;
+    for (const backend::Choice& choice : session.choices()) ++kernels[choice.kernel];
+    for (const auto& [kernel, layers] : kernels)
+      result.settings.kernel_choices.push_back(fmt::format("{}: {}", kernel, layers));
   }
 
   DiarizerOptions options_;
@@ -290,6 +289,9 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     views.push_back(sessions.back().get());
     before.push_back(sessions.back()->device_time());
   }
+  // Many recordings: each is clustered by one thread, several at the same time.
+  base::TaskPool* const clustering_pool =
+      2 * files.size() <= static_cast<std::size_t>(pool_->threads()) ? pool_.get() : nullptr;
   pipeline::QueueWork work;
   work.count = files.size();
   work.silence_bad_windows = options.reference;
@@ -299,8 +301,8 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     result.uri = files[i].stem().string();
     DeviceWorker& worker = *workers_[number];
     describe(recording, recording.feed->warnings(), *sessions[number], worker, options, result);
-    // One thread per recording: several are clustered at the same time.
-    finish(recording, worker, sessions[number]->dim(), options, nullptr, control.stop, result);
+    finish(recording, worker, sessions[number]->dim(), options, clustering_pool, control.stop,
+           result);
     return result;
   };
   work.sink = deliver;

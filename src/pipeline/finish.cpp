@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cluster/hints.hpp"
+#include "pipeline/stopwatch.hpp"
 #include "timeline/activity.hpp"
 #include "timeline/aggregate.hpp"
 #include "timeline/grid.hpp"
@@ -71,8 +72,11 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   cluster::Settings requested = settings;
   requested.hints = options.speakers;
   requested.reference = options.reference;
-  const cluster::Result clusters = cluster::assign_speakers(
-      {input.chunks, input.dim, input.activity, input.embeddings}, requested, pool);
+  const cluster::Result clusters = [&] {
+    const Stopwatch watch(result.timings.clustering);
+    return cluster::assign_speakers({input.chunks, input.dim, input.activity, input.embeddings},
+                                    requested, pool);
+  }();
   for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
   if (clusters.max_count > 0) timeline::cap_counts(counts, clusters.max_count);
   if (stages) {
@@ -116,6 +120,8 @@ cluster::Settings cluster_settings(const model::Preset& preset,
 
 void finish(const FinishInput& input, const cluster::Settings& settings, const RunOptions& options,
             base::TaskPool* pool, Diarization& result) {
+  double seconds = 0;
+  const double others = result.timings.clustering + result.timings.embedding;
   auto stages = options.keep_stages ? std::make_shared<StageResults>() : nullptr;
   if (stages) {
     stages->chunks = input.chunks;
@@ -126,7 +132,12 @@ void finish(const FinishInput& input, const cluster::Settings& settings, const R
                                  -2);
     result.stages = stages;
   }
-  find_turns(input, settings, options, pool, stages.get(), result);
+  {
+    const Stopwatch watch(seconds);
+    find_turns(input, settings, options, pool, stages.get(), result);
+  }
+  result.timings.output +=
+      seconds - (result.timings.clustering + result.timings.embedding - others);
   // Silence as well: whoever asked for speakers hears that there are none.
   if (!options.reference)
     if (auto warning =

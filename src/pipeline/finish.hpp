@@ -35,7 +35,8 @@ struct FinishInput {
 cluster::Settings cluster_settings(const model::Preset& preset,
                                    const std::optional<model::PldaArrays>& plda);
 
-/// Fills turns, speakers, warnings and (when asked) stages of the result.
+/// Fills turns, speakers, warnings and (when asked) stages of the result; adds to its timings.
+/// embed_pieces adds its own time to that of the embeddings.
 void finish(const FinishInput& input, const cluster::Settings& settings, const RunOptions& options,
             base::TaskPool* pool, Diarization& result);
 

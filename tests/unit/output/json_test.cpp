@@ -23,6 +23,7 @@ TEST(Json, CarriesTheWholeResult) {
   result.settings.threads = 3;
   result.settings.num_speakers = 2;
   result.settings.models = {"segmentation sha256:00"};
+  result.settings.kernel_choices = {"block_walk: 3"};
   result.timings.decode = 0.12345;
   result.timings.total = 2;
   const json parsed = json::parse(to_json(result));
@@ -43,6 +44,7 @@ TEST(Json, CarriesTheWholeResult) {
   EXPECT_EQ(parsed["settings"]["num_speakers"], 2);
   EXPECT_TRUE(parsed["settings"]["min_speakers"].is_null());
   EXPECT_EQ(parsed["settings"]["models"][0], "segmentation sha256:00");
+  EXPECT_EQ(parsed["settings"]["kernel_choices"][0], "block_walk: 3");
   EXPECT_EQ(parsed["warnings"][0], "7 samples were not finite");
   EXPECT_EQ(parsed["timings"]["threads"], 3);
   EXPECT_EQ(parsed["timings"]["decode"], 0.123);
