@@ -1,0 +1,22 @@
+#pragma once
+// FP32-like products on tensor cores: both operands as the sum of two halves, three products of the
+// four, FP32 accumulation.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace diarist::backend::cuda {
+
+/// The power of two that brings the largest magnitude into [128, 256): low parts then lie above the
+/// subnormal halves. 1 when all values are 0 or one is not finite.
+float split_scale(const float* values, std::size_t count);
+
+/// Weights as B fragments of m16n8k16: [depth / 16][columns / 8][32 lanes][8 halves], the eight
+/// being the high parts of b0 and b1, then their low parts. \param weight (column, depth) -> value;
+/// columns a multiple of 8, depth of 16.
+std::vector<std::uint16_t> pack_split(int columns, int depth, float scale,
+                                      const std::function<float(int, int)>& weight);
+
+}  // namespace diarist::backend::cuda
