@@ -18,6 +18,12 @@ int wanted_items() {
   return wish == nullptr ? 0 : std::atoi(wish);
 }
 
+/// DIARIST_BLOCK_VALUE picks one value of the graph.
+bool wanted(const std::string& name) {
+  const char* wish = std::getenv("DIARIST_BLOCK_VALUE");
+  return wish == nullptr || name == wish;
+}
+
 /// Milliseconds of a run, after warm-up, over about 300 ms.
 double milliseconds(backend::Program& program, backend::cuda::CudaQueue& queue,
                     const backend::Run& run) {
@@ -60,6 +66,7 @@ TEST(BlockTimes, Segmentation) {
   double before = 0;
   for (const char* name : {"sinc0", "sinc1", "sinc2", "lstm0", "lstm1", "lstm2", "lstm3", "logits",
                            "classes", "masks"}) {
+    if (!wanted(name)) continue;
     const auto program = gpu.compile(graph.with_outputs({name}), {.max_items = items});
     backend::Run run;
     run.items = items;
@@ -93,6 +100,7 @@ TEST(BlockTimes, Campplus) {
   double before = 0;
   for (const char* name : {"rows", "head", "tdnn", "block1", "transit1", "block2", "transit2",
                            "block3", "frames", "embedding"}) {
+    if (!wanted(name)) continue;
     const auto program =
         gpu.compile(graph.with_outputs({name}), {.max_items = items, .max_length = kLength});
     backend::Run run;

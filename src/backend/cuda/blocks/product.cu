@@ -1,5 +1,6 @@
-// Kernels of product.hpp. One CTA of tile.cuh makes 64 rows x 64 outputs, or 128 x 32 where there
-// are few outputs; for maps a row is a time step of one output frequency.
+// Kernels of product.hpp. One CTA of tile.cuh makes 64 rows x 64 outputs, or another tile that
+// leaves less of itself empty. For maps a row is a pixel; they are counted along time, then along
+// frequency, so that short maps fill a tile too.
 
 #include "backend/cuda/blocks/product.hpp"
 #include "backend/cuda/blocks/tile.cuh"
@@ -68,14 +69,16 @@ __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) row_product(R
   }
 }
 
+/// A thread loads one pixel only, so its place is worked out once.
 struct MapSource {
   static constexpr bool kAlongRows = true;
   const float* input;
   std::int64_t plane;  // numbers of a channel
-  int channels, frequency, time, kernel, first_f, first_t, stride_t;
+  int channels, frequency, time, kernel;
+  int first_f, first_t;  // of the pixel's first tap
 
-  __device__ __forceinline__ float operator()(int tap, int c, int m) const {
-    const int f = first_f + tap / kernel, t = first_t + tap % kernel + m * stride_t;
+  __device__ __forceinline__ float operator()(int tap, int c, int /*row*/) const {
+    const int f = first_f + tap / kernel, t = first_t + tap % kernel;
     if (c >= channels || f < 0 || f >= frequency || t < 0 || t >= time) return 0.0F;
     return input[c * plane + static_cast<std::int64_t>(f) * time + t];
   }
@@ -86,10 +89,10 @@ __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) map_product(M
   using T = Tile<kRows, kOutputs>;
   __shared__ T tile;
   const int item = static_cast<int>(blockIdx.z), length = args.output.length(item);
-  const int f = static_cast<int>(blockIdx.x) % args.out_frequency;
-  const int t0 = static_cast<int>(blockIdx.x) / args.out_frequency * kRows;
+  const std::int64_t pixels = static_cast<std::int64_t>(args.out_frequency) * length;
+  const std::int64_t pixel0 = static_cast<std::int64_t>(blockIdx.x) * kRows;
   const int output0 = static_cast<int>(blockIdx.y) * kOutputs;
-  if (t0 >= length) return;
+  if (pixel0 >= pixels) return;
   const ProductWeights& product = args.product;
   const int kernel = product.taps == 9 ? 3 : 1;
   MapSource source;
@@ -99,9 +102,10 @@ __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) map_product(M
   source.channels = product.columns;
   source.frequency = args.in_frequency;
   source.kernel = kernel;
+  const std::int64_t own = pixel0 + threadIdx.x % kRows;
+  const int f = static_cast<int>(own / length), t = static_cast<int>(own % length);
   source.first_f = f * args.stride_frequency - kernel / 2;
-  source.first_t = t0 * args.stride_time - kernel / 2;
-  source.stride_t = args.stride_time;
+  source.first_t = t * args.stride_time - kernel / 2;
   float sum[8][4] = {};
   const int pitch = (product.outputs + kOutputAlign - 1) / kOutputAlign * kOutputAlign;
   multiply(tile, source, product.weights + output0, pitch, product.taps,
@@ -113,16 +117,42 @@ __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) map_product(M
     const int channel = output0 + T::template first_output<true>() + j;
     if (channel >= product.outputs) continue;
     const float bias = product.bias[channel];
-    const std::int64_t line = (static_cast<std::int64_t>(channel) * args.out_frequency + f) * length;
+    const std::int64_t line = static_cast<std::int64_t>(channel) * pixels;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      const int t = t0 + T::template first_row<true>() + T::row_of(i);
-      if (t >= length) continue;
+      const std::int64_t pixel = pixel0 + T::template first_row<true>() + T::row_of(i);
+      if (pixel >= pixels) continue;
       float y = sum[i][j] + bias;
-      if (residual != nullptr) y += residual[line + t];
-      output[line + t] = activate(y, args.slope);
+      if (residual != nullptr) y += residual[line + pixel];
+      output[line + pixel] = activate(y, args.slope);
     }
   }
+}
+
+/// How much work a tile makes of a product, empty rows and outputs included; small tiles load more
+/// for what they multiply.
+double cost(std::int64_t rows, int outputs, int tile_rows, int tile_outputs, double factor) {
+  const auto tiles = (rows + tile_rows - 1) / tile_rows *
+                     ((outputs + tile_outputs - 1) / tile_outputs);
+  return static_cast<double>(tiles) * tile_rows * tile_outputs * factor;
+}
+
+template <int kRows, int kOutputs>
+void start_rows(const RowProduct& args, int items, int longest, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>((longest + kRows - 1) / kRows),
+                  static_cast<unsigned>((args.product.outputs + kOutputs - 1) / kOutputs),
+                  static_cast<unsigned>(items));
+  row_product<kRows, kOutputs>
+      <<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
+}
+
+template <int kRows, int kOutputs>
+void start_maps(const MapProduct& args, int items, std::int64_t pixels, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>((pixels + kRows - 1) / kRows),
+                  static_cast<unsigned>((args.product.outputs + kOutputs - 1) / kOutputs),
+                  static_cast<unsigned>(items));
+  map_product<kRows, kOutputs>
+      <<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
 }
 
 }  // namespace
@@ -142,15 +172,19 @@ std::vector<float> pack_product(const float* weight, int outputs, int columns, i
 cudaError_t launch_row_product(const RowProduct& args, int items, int longest,
                                cudaStream_t stream) {
   if (longest < 1) return cudaSuccess;
-  const auto grid = [&](int rows, int outputs) {
-    return dim3(static_cast<unsigned>((longest + rows - 1) / rows),
-                static_cast<unsigned>((args.product.outputs + outputs - 1) / outputs),
-                static_cast<unsigned>(items));
+  const int outputs = args.product.outputs;
+  struct Candidate {
+    void (*start)(const RowProduct&, int, int, cudaStream_t);
+    double cost;
   };
-  if (args.product.outputs <= 32)
-    row_product<128, 32><<<grid(128, 32), 128, 0, stream>>>(args);
-  else
-    row_product<64, 64><<<grid(64, 64), 128, 0, stream>>>(args);
+  const Candidate candidates[] = {{start_rows<64, 64>, cost(longest, outputs, 64, 64, 1.0)},
+                                  {start_rows<128, 32>, cost(longest, outputs, 128, 32, 1.05)},
+                                  {start_rows<32, 64>, cost(longest, outputs, 32, 64, 1.15)},
+                                  {start_rows<64, 32>, cost(longest, outputs, 64, 32, 1.15)}};
+  const Candidate* best = candidates;
+  for (const Candidate& each : candidates)
+    if (each.cost < best->cost) best = &each;
+  best->start(args, items, longest, stream);
   return cudaGetLastError();
 }
 
@@ -158,15 +192,11 @@ cudaError_t launch_map_product(const MapProduct& args, int items, int longest,
                                cudaStream_t stream) {
   if (args.product.taps != 9 && args.product.taps != 1) return cudaErrorNotSupported;
   if (longest < 1) return cudaSuccess;
-  const auto grid = [&](int rows, int outputs) {
-    return dim3(static_cast<unsigned>((longest + rows - 1) / rows * args.out_frequency),
-                static_cast<unsigned>((args.product.outputs + outputs - 1) / outputs),
-                static_cast<unsigned>(items));
-  };
+  const std::int64_t pixels = static_cast<std::int64_t>(args.out_frequency) * longest;
   if (args.product.outputs <= 32)
-    map_product<128, 32><<<grid(128, 32), 128, 0, stream>>>(args);
+    start_maps<128, 32>(args, items, pixels, stream);
   else
-    map_product<64, 64><<<grid(64, 64), 128, 0, stream>>>(args);
+    start_maps<64, 64>(args, items, pixels, stream);
   return cudaGetLastError();
 }
 

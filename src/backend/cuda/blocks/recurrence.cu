@@ -8,7 +8,7 @@
 // Other sizes: threads go over the gates with all weights from L2, and pass them on in shared
 // memory: two barriers a step.
 //
-// A gate is the input product plus one chain of fused multiply-adds over the units in order,
+// A gate is one chain of fused multiply-adds over the units in order, plus the input product,
 // however many items share the CTA and wherever the weights lie.
 
 #include <algorithm>
@@ -22,6 +22,7 @@ constexpr int kThreads = 256, kUnits = 128;
 constexpr int kGroups = kUnits / 4;     // of four weights of a gate
 constexpr int kHeldGroups = kGroups / 2;  // in registers
 constexpr int kGroupBytes = 2 * kThreads * 16;
+constexpr int kStepCosts[3] = {14, 18, 29};  // with 2, 4 and 8 items per CTA
 
 __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0F, 1.0F + __expf(-x)); }
 
@@ -61,21 +62,18 @@ template <int kItems>
 __device__ __forceinline__ void multiply_group(const float4 (&w)[2], const float* state,
                                                float (&sum)[2][kItems]) {
   const float w0[4] = {w[0].x, w[0].y, w[0].z, w[0].w}, w1[4] = {w[1].x, w[1].y, w[1].z, w[1].w};
+  // Four numbers of the state at a time: a unit's, or those of two units.
+  constexpr int kUnitsAtOnce = kItems == 2 ? 2 : 1;
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    float h[kItems];
-    if constexpr (kItems == 2) {
-      *reinterpret_cast<float2*>(h) = *reinterpret_cast<const float2*>(state + k * kItems);
-    } else {
+  for (int k = 0; k < 4; k += kUnitsAtOnce) {
+    float h[kItems * kUnitsAtOnce];
 #pragma unroll
-      for (int j = 0; j < kItems; j += 4)
-        *reinterpret_cast<float4*>(h + j) =
-            *reinterpret_cast<const float4*>(state + k * kItems + j);
-    }
+    for (int i = 0; i < kItems * kUnitsAtOnce; i += 4)
+      *reinterpret_cast<float4*>(h + i) = *reinterpret_cast<const float4*>(state + k * kItems + i);
 #pragma unroll
-    for (int j = 0; j < kItems; ++j) {
-      sum[0][j] = fmaf(w0[k], h[j], sum[0][j]);
-      sum[1][j] = fmaf(w1[k], h[j], sum[1][j]);
+    for (int i = 0; i < kItems * kUnitsAtOnce; ++i) {
+      sum[0][i % kItems] = fmaf(w0[k + i / kItems], h[i], sum[0][i % kItems]);
+      sum[1][i % kItems] = fmaf(w1[k + i / kItems], h[i], sum[1][i % kItems]);
     }
   }
 }
@@ -101,22 +99,21 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   constexpr int kOwn = kItems / 2;
-  float cell[kOwn] = {}, sum[2][kItems] = {};
-  const auto fetch = [&](int step) {
+  float cell[kOwn] = {};
+  const int longest = known.longest;
+  for (int step = 0; step < longest; ++step) {
+    // Needed at the end of the step only.
+    float2 inputs[kItems];
 #pragma unroll
     for (int j = 0; j < kItems; ++j) {
+      inputs[j] = make_float2(0, 0);
       if (step >= known.length[j]) continue;
       const int t = direction == 0 ? step : known.length[j] - 1 - step;
-      const float2 gates = *reinterpret_cast<const float2*>(
+      inputs[j] = *reinterpret_cast<const float2*>(
           known.gates[j] + (static_cast<std::int64_t>(t) * 2 + direction) * 4 * kUnits +
           2 * thread);
-      sum[0][j] = gates.x;
-      sum[1][j] = gates.y;
     }
-  };
-  const int longest = known.longest;
-  fetch(0);
-  for (int step = 0; step < longest; ++step) {
+    float sum[2][kItems] = {};
     const float(*const now)[kItems] = state[step & 1];
 #pragma unroll
     for (int g = 0; g < kHeldGroups; ++g) multiply_group<kItems>(held[g], now[4 * g], sum);
@@ -129,6 +126,11 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (int g = kHeldGroups + shared_groups; g < kGroups; ++g) {
       const float4 w[2] = {weights[2 * g * kThreads], weights[(2 * g + 1) * kThreads]};
       multiply_group<kItems>(w, now[4 * g], sum);
+    }
+#pragma unroll
+    for (int j = 0; j < kItems; ++j) {
+      sum[0][j] += inputs[j].x;
+      sum[1][j] += inputs[j].y;
     }
     float fresh[kOwn];
 #pragma unroll
@@ -144,7 +146,6 @@ __global__ void __launch_bounds__(kThreads, 1)
                            : cell_step(got0, got1, keep0, keep1, cell[j]);
       state[(step + 1) & 1][unit][half * kOwn + j] = fresh[j];
     }
-    if (step + 1 < longest) fetch(step + 1);
 #pragma unroll
     for (int j = 0; j < kOwn; ++j) {
       const int item = half * kOwn + j;
@@ -172,12 +173,6 @@ __global__ void __launch_bounds__(kThreads) recurrence(RecurrenceArgs args, int 
   for (int step = 0; step < known.longest; ++step) {
     for (int row = thread; row < rows; row += kThreads) {
       float sum[kItems] = {};
-#pragma unroll
-      for (int j = 0; j < kItems; ++j) {
-        if (step >= known.length[j]) continue;
-        const int t = direction == 0 ? step : known.length[j] - 1 - step;
-        sum[j] = known.gates[j][(static_cast<std::int64_t>(t) * 2 + direction) * rows + row];
-      }
 #pragma unroll 8
       for (int k = 0; k < units; ++k) {
         const float w = weights[static_cast<std::int64_t>(k) * rows + row];
@@ -185,7 +180,12 @@ __global__ void __launch_bounds__(kThreads) recurrence(RecurrenceArgs args, int 
         for (int j = 0; j < kItems; ++j) sum[j] = fmaf(w, state[k * kItems + j], sum[j]);
       }
 #pragma unroll
-      for (int j = 0; j < kItems; ++j) gates[row * kItems + j] = sum[j];
+      for (int j = 0; j < kItems; ++j) {
+        if (step >= known.length[j]) continue;
+        const int t = direction == 0 ? step : known.length[j] - 1 - step;
+        gates[row * kItems + j] =
+            sum[j] + known.gates[j][(static_cast<std::int64_t>(t) * 2 + direction) * rows + row];
+      }
     }
     __syncthreads();
     for (int i = thread; i < units * kItems; i += kThreads) {
@@ -264,10 +264,15 @@ cudaError_t prepare_recurrence(int device, int* shared_bytes) {
 cudaError_t launch_recurrence(const RecurrenceArgs& args, int items, int multiprocessors,
                               int shared_bytes, cudaStream_t stream) {
   if (args.units == kUnits) {
-    // As few items per CTA as one wave takes: a step gets shorter with their number.
-    const int most = multiprocessors / 2;
-    if (items <= 2 * most) return launch_128<2>(args, items, shared_bytes, stream);
-    if (items <= 4 * most) return launch_128<4>(args, items, shared_bytes, stream);
+    // Waves of CTAs, times what a step takes with so many items (measured, in arbitrary units).
+    const auto cost = [&](int per_block, int step) {
+      const int blocks = 2 * ((items + per_block - 1) / per_block);
+      return (blocks + multiprocessors - 1) / multiprocessors * step;
+    };
+    const int two = cost(2, kStepCosts[0]), four = cost(4, kStepCosts[1]);
+    const int eight = cost(8, kStepCosts[2]);
+    if (two <= four && two <= eight) return launch_128<2>(args, items, shared_bytes, stream);
+    if (four <= eight) return launch_128<4>(args, items, shared_bytes, stream);
     return launch_128<8>(args, items, shared_bytes, stream);
   }
   if (args.units <= 512) return launch_any<4>(args, items, stream);

@@ -6,7 +6,8 @@
 // the tile: its bits depend on nothing but its own row and column.
 //
 // Weights: [steps * 16][output_pitch], a slab never crosses a tap. A Source gives the left operand:
-//   bool kAlongRows: neighbours in memory are rows (maps), not inner indices (rows of features)
+//   bool kAlongRows: neighbours in memory are rows (maps), not inner indices (rows of features);
+//     then thread t is only asked for row t % kRows
 //   float operator()(int tap, int c, int row): zero outside.
 
 namespace diarist::backend::cuda::blocks {
