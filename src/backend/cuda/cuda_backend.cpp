@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "backend/cuda/blocks/block_program.hpp"
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/cuda_profiler.hpp"
 #include "backend/cuda/cuda_queue.hpp"
@@ -121,6 +122,7 @@ class CudaBackend final : public Backend, public Profiler {
  private:
   std::unique_ptr<Program> compile_with(const model::Graph& graph, const CompileOptions& options,
                                         Family family) {
+    if (!is_embedding(graph)) return std::make_unique<BlockProgram>(index_, graph, options);
     ModelOptions wanted;
     wanted.choice.mode = mode_of(options.precision);
     wanted.choice.family = family;

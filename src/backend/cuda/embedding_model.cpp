@@ -74,6 +74,21 @@ bool is_convolution(const model::Node& node) {
 
 }  // namespace
 
+bool is_embedding(const model::Graph& graph) {
+  constexpr std::int64_t kTime = 125;
+  bool convolutions = false;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const model::Node& node = graph.nodes[i];
+    const bool pooled = std::holds_alternative<MaskedStatsHead>(node.block);
+    if (std::holds_alternative<Stem>(node.block) != (i == 0)) return false;
+    if (!is_convolution(node) && !pooled) return false;
+    if (pooled && graph.values[static_cast<std::size_t>(node.inputs[0])].shape[2] != kTime)
+      return false;
+    convolutions = convolutions || std::holds_alternative<Conv2d>(node.block);
+  }
+  return convolutions && graph.inputs.size() == 2;
+}
+
 std::vector<ConvLayer> conv_layers(const model::Graph& graph) {
   std::vector<ConvLayer> layers;
   for (const model::Node& node : graph.nodes)
