@@ -21,7 +21,7 @@ std::vector<std::uint16_t> pack_split_rows(std::span<const float> matrix, int ro
 /// Row of a gate matrix (four blocks of 128) by column unit*4 + gate.
 std::vector<int> gate_order();
 
-/// Input matrices of both directions for launch_split_product: [2][512][2*depth].
+/// Input matrices of both directions for launch_gate_products: [2][512][2*depth].
 std::vector<std::uint16_t> pack_gate_inputs(const model::BiLstm& lstm, int depth,
                                             const float (&scale)[2]);
 

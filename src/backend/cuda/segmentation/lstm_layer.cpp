@@ -5,7 +5,7 @@
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/kernels/lstm.hpp"
 #include "backend/cuda/kernels/split_pack.hpp"
-#include "backend/cuda/kernels/split_product.hpp"
+#include "backend/cuda/kernels/gate_products.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -78,7 +78,7 @@ LstmLayer::LstmLayer(int device, const model::BiLstm& block, int depth, float in
 
 void LstmLayer::run(const LstmPlan& plan, const __half* rows, __half* states, float* products,
                     float* cells, cudaStream_t stream) const {
-  SplitProductArgs product;
+  GateProductArgs product;
   product.rows = rows;
   product.weights = inputs_.as<__half>();
   product.scale = scale_.as<float>();
@@ -99,7 +99,7 @@ void LstmLayer::run(const LstmPlan& plan, const __half* rows, __half* states, fl
     product.count = steps.steps * plan.windows;
     product.first[0] = std::int64_t{first} * plan.windows;
     product.first[1] = std::int64_t{plan.frames - first - steps.steps} * plan.windows;
-    check(launch_split_product(product, stream), "LSTM input products");
+    check(launch_gate_products(product, stream), "LSTM input products");
     check(plan.recurrence == Recurrence::kPair ? launch_lstm_pair(steps, plan.groups, stream)
                                                : launch_lstm_single(steps, stream),
           "LSTM recurrence");
@@ -107,7 +107,7 @@ void LstmLayer::run(const LstmPlan& plan, const __half* rows, __half* states, fl
 }
 
 void prepare_lstm(const DeviceFacts& device) {
-  check(prepare_split_product(), "LSTM input products");
+  check(prepare_gate_products(), "LSTM input products");
   check(has_clusters(device) ? prepare_lstm_pair() : prepare_lstm_single(), "LSTM recurrence");
 }
 

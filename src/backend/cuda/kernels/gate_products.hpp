@@ -13,7 +13,7 @@ namespace diarist::backend::cuda {
 constexpr int kGateColumns = 512;
 
 /// products[d][r] = rows[first[d] + r] x weights[d] * scale[d] + bias[d], for both directions.
-struct SplitProductArgs {
+struct GateProductArgs {
   const __half* rows = nullptr;     // [.][2*depth]: high halves of a row, then low ones
   const __half* weights = nullptr;  // [2][512][2*depth], the same way
   const float* scale = nullptr;     // [2][512]
@@ -25,7 +25,7 @@ struct SplitProductArgs {
 };
 
 /// Once per device, before the first launch. cudaErrorNotSupported: too little shared memory.
-cudaError_t prepare_split_product();
-cudaError_t launch_split_product(const SplitProductArgs& args, cudaStream_t stream);
+cudaError_t prepare_gate_products();
+cudaError_t launch_gate_products(const GateProductArgs& args, cudaStream_t stream);
 
 }  // namespace diarist::backend::cuda

@@ -1,4 +1,4 @@
-// Kernel of split_product.hpp.
+// Kernel of gate_products.hpp.
 //
 // A CTA of eight warps makes 128 rows x 128 columns of one direction, a warp 64 x 32 of them. Slabs
 // of 32 along K come through a ring of three stages; each brings both parts of both operands, which
@@ -9,7 +9,7 @@
 
 #include <cuda_fp16.h>
 
-#include "backend/cuda/kernels/split_product.hpp"
+#include "backend/cuda/kernels/gate_products.hpp"
 #include "backend/cuda/kernels/split_tile.cuh"
 
 namespace diarist::backend::cuda {
@@ -24,7 +24,7 @@ constexpr int kColumnTiles = kGateColumns / kTile;
 // What a thread copies of a slab: one piece of every 32nd row, high or low, of both operands.
 class SlabCopier {
  public:
-  __device__ SlabCopier(const SplitProductArgs& args, int direction, int row0, int column0)
+  __device__ SlabCopier(const GateProductArgs& args, int direction, int row0, int column0)
       : pitch_(2 * args.depth), left_(args.count - row0) {
     const int piece = static_cast<int>(threadIdx.x & 3), part = (threadIdx.x >> 2) & 1;
     row_ = static_cast<int>(threadIdx.x >> 3);
@@ -55,7 +55,7 @@ class SlabCopier {
   std::uint32_t target_;
 };
 
-__global__ void __launch_bounds__(kThreads, 2) split_product(SplitProductArgs args) {
+__global__ void __launch_bounds__(kThreads, 2) gate_products(GateProductArgs args) {
   extern __shared__ __align__(128) std::uint8_t bytes[];
   const std::uint32_t base = shared_address(bytes);
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
@@ -107,19 +107,19 @@ __global__ void __launch_bounds__(kThreads, 2) split_product(SplitProductArgs ar
 
 }  // namespace
 
-cudaError_t prepare_split_product() {
+cudaError_t prepare_gate_products() {
   const cudaError_t error =
-      cudaFuncSetAttribute(split_product, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+      cudaFuncSetAttribute(gate_products, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
   if (error != cudaErrorInvalidValue) return error;
   cudaGetLastError();
   return cudaErrorNotSupported;
 }
 
-cudaError_t launch_split_product(const SplitProductArgs& args, cudaStream_t stream) {
+cudaError_t launch_gate_products(const GateProductArgs& args, cudaStream_t stream) {
   if (args.depth < kSlabDepth || args.depth % kSlabDepth != 0) return cudaErrorNotSupported;
   if (args.count <= 0) return cudaSuccess;
   const int tiles = (args.count + kTile - 1) / kTile * 2 * kColumnTiles;
-  split_product<<<static_cast<unsigned>(tiles), kThreads, kShared, stream>>>(args);
+  gate_products<<<static_cast<unsigned>(tiles), kThreads, kShared, stream>>>(args);
   return cudaGetLastError();
 }
 
