@@ -216,6 +216,8 @@ double mean_ms(CudaQueue& queue, double least_ms, const std::function<void()>& c
 TEST_F(LstmLayers, Times) {
   const double least = 150;
   CudaQueue queue(0);
+  if (single_fits()) check(prepare_lstm_single(), "lstm_single");
+  const char* only = std::getenv("DIARIST_WINDOWS");
   const model::BiLstm block = random_lstm(256, 5), narrow = random_lstm(60, 6);
   const LstmLayer layer(0, block, 256, kStateScale), first(0, narrow, 64, 16);
   const int most = 528;
@@ -229,6 +231,7 @@ TEST_F(LstmLayers, Times) {
             "rows");
   }
   for (const int windows : {8, 24, 136, 264, 528}) {
+    if (only != nullptr && std::atoi(only) != windows) continue;
     LstmPlan plan = plan_lstm(facts_, windows, 589, kProductBytes);
     const DeviceMemory products(0, product_bytes(plan), "products");
     const DeviceMemory cells(0, cell_bytes(plan), "cells");

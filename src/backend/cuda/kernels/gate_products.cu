@@ -18,7 +18,7 @@ namespace {
 constexpr int kTile = 128, kStages = 3, kThreads = 256;
 constexpr int kPartBytes = kTile * kSlabRowBytes;
 constexpr int kStageBytes = 4 * kPartBytes;
-constexpr int kShared = kStages * kStageBytes;
+static_assert(kStages * kStageBytes == kGateProductsShared);
 constexpr int kColumnTiles = kGateColumns / kTile;
 
 // What a thread copies of a slab: one piece of every 32nd row, high or low, of both operands.
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kThreads, 2) gate_products(GateProductArgs arg
 
 cudaError_t prepare_gate_products() {
   const cudaError_t error =
-      cudaFuncSetAttribute(gate_products, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared);
+      cudaFuncSetAttribute(gate_products, cudaFuncAttributeMaxDynamicSharedMemorySize, kGateProductsShared);
   if (error != cudaErrorInvalidValue) return error;
   cudaGetLastError();
   return cudaErrorNotSupported;
@@ -119,7 +119,7 @@ cudaError_t launch_gate_products(const GateProductArgs& args, cudaStream_t strea
   if (args.depth < kSlabDepth || args.depth % kSlabDepth != 0) return cudaErrorNotSupported;
   if (args.count <= 0) return cudaSuccess;
   const int tiles = (args.count + kTile - 1) / kTile * 2 * kColumnTiles;
-  gate_products<<<static_cast<unsigned>(tiles), kThreads, kShared, stream>>>(args);
+  gate_products<<<static_cast<unsigned>(tiles), kThreads, kGateProductsShared, stream>>>(args);
   return cudaGetLastError();
 }
 

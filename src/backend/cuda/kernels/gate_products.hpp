@@ -24,6 +24,8 @@ struct GateProductArgs {
   int depth = 0;  // a multiple of 32
 };
 
+/// Shared memory of a CTA.
+constexpr int kGateProductsShared = 98304;
 /// Once per device, before the first launch. cudaErrorNotSupported: too little shared memory.
 cudaError_t prepare_gate_products();
 cudaError_t launch_gate_products(const GateProductArgs& args, cudaStream_t stream);

@@ -7,7 +7,9 @@
 // that count on the partner's barrier. There is one barrier per group and buffer: eight arrivals of
 // the own warps and 2048 bytes of the partner's. Nothing else waits. A buffer is written again only
 // by warps that hold states made from all states of the step between, so everybody has read it.
-// With two groups one group's states travel while the other group's products are made.
+// With two groups one group's states travel while the other group's products are made, and the
+// warps take turns with the tensor cores: four of them, one per scheduler, multiply while the other
+// four advance their cells.
 // Input products come through a ring of four steps; a thread copies what it will read itself.
 
 #include <cuda_fp16.h>
@@ -85,6 +87,27 @@ __device__ __forceinline__ uint4 load_piece(std::uint32_t address) {
                : "memory");
   return v;
 }
+
+// Turns at the tensor cores: half 0 begins; whoever has multiplied lets the other half go.
+class Turns {
+ public:
+  __device__ explicit Turns(int half) : half_(half) {
+    if (half_ == 1) pass();
+  }
+  __device__ __forceinline__ void take() const {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + half_), "n"(kThreads) : "memory");
+  }
+  __device__ __forceinline__ void pass() const {
+    asm volatile("bar.arrive %0, %1;" ::"r"(2 - half_), "n"(kThreads) : "memory");
+  }
+  /// Collects the last turn that was passed to nobody.
+  __device__ void end() const {
+    if (half_ == 0) take();
+  }
+
+ private:
+  int half_;
+};
 
 // What every step needs.
 template <int kGroups>
@@ -229,6 +252,8 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_pair(LstmArgs args) {
   const std::uint32_t partner_base = address_at(place.base, partner);
   __syncthreads();
   cluster_barrier();
+  constexpr bool kTurns = kGroups > 1;
+  const Turns turns(kTurns ? warp >> 2 : 0);
 
 #pragma unroll 1
   for (int step = 0; step < args.steps; ++step) {
@@ -237,12 +262,14 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_pair(LstmArgs args) {
 #pragma unroll
     for (int group = 0; group < kGroups; ++group) {
       if (step > 0) wait_states(place.barrier(group, from), ((step - 1) >> 1) & 1);
+      if (kTurns) turns.take();
       const std::uint32_t states = place.states(group, from);
       const bool writes = step > 0 && writer.writes(group);
       uint4 written;
       if (writes) written = writer.read(states);
       const GateSums sums = recurrent_sums(
           weight, [&](int tile, int k) { return weight_low[tile][k]; }, states, states + kPart);
+      if (kTurns) turns.pass();
       float4 product[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -279,6 +306,7 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_pair(LstmArgs args) {
     }
     fetch(step + kRing - 1);
   }
+  if (kTurns) turns.end();
 #pragma unroll
   for (int group = 0; group < kGroups; ++group) {
     wait_states(place.barrier(group, args.steps & 1), ((args.steps - 1) >> 1) & 1);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/cuda/kernels/frame_head.hpp"
 #include "backend/cuda/kernels/lstm.hpp"
 
 namespace diarist::backend::cuda {
@@ -87,6 +88,23 @@ std::vector<std::uint16_t> pack_recurrent(const model::BiLstm& lstm, const float
                               part));
                 }
   }
+  return packed;
+}
+
+std::vector<std::uint16_t> pack_classifier(std::span<const float> matrix, float scale) {
+  std::vector<std::uint16_t> packed;
+  for (int k = 0; k < kFrameHidden / 16; ++k)
+    for (int lane = 0; lane < 32; ++lane)
+      for (int part = 0; part < 2; ++part)
+        for (int word = 0; word < 2; ++word)
+          for (int half = 0; half < 2; ++half) {
+            const int row = lane / 4, column = 16 * k + 8 * word + 2 * (lane % 4) + half;
+            const float value =
+                row < kFrameClasses
+                    ? matrix[static_cast<std::size_t>(row * kFrameHidden + column)] * scale
+                    : 0.0F;
+            packed.push_back(part_of(value, part));
+          }
   return packed;
 }
 

@@ -28,4 +28,7 @@ std::vector<std::uint16_t> pack_gate_inputs(const model::BiLstm& lstm, int depth
 /// Recurrent matrices for the recurrence: fragments [2][high, low][16 blocks of 8 units][2][8][32].
 std::vector<std::uint16_t> pack_recurrent(const model::BiLstm& lstm, const float (&scale)[2]);
 
+/// The classifier [7, 128] for launch_frame_head: fragments [8][32 lanes][high, low][2 words].
+std::vector<std::uint16_t> pack_classifier(std::span<const float> matrix, float scale);
+
 }  // namespace diarist::backend::cuda
