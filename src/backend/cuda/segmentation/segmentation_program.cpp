@@ -1,5 +1,7 @@
 #include "backend/cuda/segmentation/segmentation_program.hpp"
 
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <cstring>
 
