@@ -12,6 +12,7 @@
 #include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/device_facts.hpp"
 #include "backend/cuda/kernels/gate_products.hpp"
+#include "backend/cuda/kernels/hopper/gate_products.hpp"
 #include "backend/cuda/kernels/lstm.hpp"
 #include "backend/cuda/segmentation/lstm_layer.hpp"
 #include "backend/reference/layers.hpp"
@@ -107,7 +108,8 @@ class LstmLayers : public testing::Test {
                                                                           "cells");
     check(cudaMemset(products.data(), 0xFF, products.bytes()), "poison");
     check(cudaMemset(cells.data(), 0xFF, cells.bytes()), "poison");
-    layer.run(plan, input.as<__half>(), output.as<__half>(), products.as<float>(),
+    const LstmRows in(facts_, input.as<__half>(), rows.depth, rows.frames * rows.windows);
+    layer.run(plan, in, output.as<__half>(), products.as<float>(),
               cells.as<float>(), queue.stream());
     queue.wait();
     SplitRows result{plan.frames, plan.windows, 256, kStateScale, {}};
@@ -128,33 +130,41 @@ std::vector<int> counted(int windows, int first = 0) {
   return seeds;
 }
 
+void check_layer(const model::BiLstm& block, const SplitRows& rows, const SplitRows& got,
+                 int inputs) {
+  double worst = 0, squares = 0;
+  for (const int window : {0, 7}) {
+    backend::reference::Array wanted;
+    wanted.reset({589, 256});
+    backend::reference::run_bi_lstm(block, array_of(rows, window, inputs), wanted);
+    for (int t = 0; t < 589; ++t)
+      for (int c = 0; c < 256; ++c) {
+        const double d = got.value(t, window, c) - *wanted.at(std::int64_t{t} * 256 + c);
+        worst = std::max(worst, std::isnan(d) ? 1e30 : std::abs(d));
+        squares += d * d;
+      }
+  }
+  std::printf("[          ] %d inputs: max error %.2e, rms %.2e\n", inputs, worst,
+              std::sqrt(squares / (2 * 589 * 256)));
+  EXPECT_LT(worst, 5e-6) << inputs;
+}
+
 TEST_F(LstmLayers, KeepToTheReference) {
   for (const int inputs : {60, 256}) {
     const int depth = inputs == 60 ? 64 : 256;
     const float scale = inputs == 60 ? 16.0F : kStateScale;
     const model::BiLstm block = random_lstm(inputs, 3);
     const LstmLayer layer(0, block, depth, scale);
-    const LstmPlan plan = plan_lstm(facts_, 8, 589, kProductBytes);
+    LstmPlan plan = plan_lstm(facts_, 8, 589, kProductBytes);
     const SplitRows rows = random_rows(589, depth, inputs, scale, counted(8));
     const SplitRows got = run(layer, plan, rows);
-    double worst = 0, squares = 0;
-    for (const int window : {0, 7}) {
-      backend::reference::Array wanted;
-      wanted.reset({589, 256});
-      backend::reference::run_bi_lstm(block, array_of(rows, window, inputs), wanted);
-      for (int t = 0; t < 589; ++t)
-        for (int c = 0; c < 256; ++c) {
-          const double d = got.value(t, window, c) - *wanted.at(std::int64_t{t} * 256 + c);
-          worst = std::max(worst, std::isnan(d) ? 1e30 : std::abs(d));
-          squares += d * d;
-        }
-    }
-    std::printf("[          ] %d inputs: max error %.2e, rms %.2e\n", inputs, worst,
-                std::sqrt(squares / (2 * 589 * 256)));
-    EXPECT_LT(worst, 5e-6) << inputs;
+    check_layer(block, rows, got, inputs);
+    if (plan.products == Products::kWarp) continue;
+    check(prepare_gate_products(), "products");
+    plan.products = Products::kWarp;
+    check_layer(block, rows, run(layer, plan, rows), inputs);
   }
 }
-
 TEST_F(LstmLayers, BitsDependOnNothingButTheWindow) {
   const model::BiLstm block = random_lstm(256, 4);
   const LstmLayer layer(0, block, 256, kStateScale);
@@ -213,74 +223,103 @@ double mean_ms(CudaQueue& queue, double least_ms, const std::function<void()>& c
   return total;
 }
 
-TEST_F(LstmLayers, Times) {
-  const double least = 150;
+// Times of layers, and of their kernels by themselves.
+class LstmTimes : public LstmLayers {
+ protected:
+  static constexpr int kWindows = 528;
+  static constexpr double kLeast = 150;  // ms
+
+  void SetUp() override {
+    LstmLayers::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    if (single_fits()) check(prepare_lstm_single(), "lstm_single");
+    check(prepare_gate_products(), "products");
+    const std::size_t bytes = std::size_t{589} * kWindows * 1024;
+    input_ = DeviceMemory(0, bytes, "rows");
+    output_ = DeviceMemory(0, bytes, "rows");
+    const SplitRows rows = random_rows(589, 256, 256, kStateScale, counted(8));
+    for (int i = 0; i < kWindows / 8; ++i)
+      check(
+          cudaMemcpy(input_.as<std::byte>() + static_cast<std::size_t>(i) * rows.halves.size() * 2,
+                     rows.halves.data(), rows.halves.size() * 2, cudaMemcpyHostToDevice),
+          "rows");
+  }
+
+  double layer_ms(const LstmLayer& layer, int depth, const LstmPlan& plan, float* products,
+                  float* cells) {
+    const LstmRows in(facts_, input_.as<__half>(), depth, 589 * kWindows);
+    CudaQueue queue(0);
+    return mean_ms(queue, kLeast, [&] {
+      layer.run(plan, in, output_.as<__half>(), products, cells, queue.stream());
+    });
+  }
+
+  DeviceMemory input_, output_;
+};
+
+TEST_F(LstmTimes, Layers) {
+  const char* const only = std::getenv("DIARIST_WINDOWS");
   CudaQueue queue(0);
-  if (single_fits()) check(prepare_lstm_single(), "lstm_single");
-  const char* only = std::getenv("DIARIST_WINDOWS");
   const model::BiLstm block = random_lstm(256, 5), narrow = random_lstm(60, 6);
   const LstmLayer layer(0, block, 256, kStateScale), first(0, narrow, 64, 16);
-  const int most = 528;
-  const std::size_t row_bytes = std::size_t{589} * most * 1024;
-  const DeviceMemory input(0, row_bytes, "rows"), output(0, row_bytes, "rows");
-  {
-    const SplitRows rows = random_rows(589, 256, 256, kStateScale, counted(8));
-    for (int i = 0; i < most / 8; ++i)
-      check(cudaMemcpy(input.as<std::byte>() + static_cast<std::size_t>(i) * rows.halves.size() * 2,
-                       rows.halves.data(), rows.halves.size() * 2, cudaMemcpyHostToDevice),
-            "rows");
-  }
+  // Weights for kernels by themselves: the numbers do not matter.
+  const DeviceMemory weights(0, std::size_t{2} * 512 * 512 * 2, "weights"),
+      columns(0, 4096, "scale");
+  check(cudaMemcpy(weights.data(), input_.data(), weights.bytes(), cudaMemcpyDeviceToDevice), "w");
+  check(cudaMemset(columns.data(), 0, 4096), "scale");
   for (const int windows : {8, 24, 136, 264, 528}) {
     if (only != nullptr && std::atoi(only) != windows) continue;
-    LstmPlan plan = plan_lstm(facts_, windows, 589, kProductBytes);
+    const LstmPlan plan = plan_lstm(facts_, windows, 589, kProductBytes);
     const DeviceMemory products(0, product_bytes(plan), "products");
     const DeviceMemory cells(0, cell_bytes(plan), "cells");
-    const auto time_layer = [&](const LstmLayer& l) {
-      return mean_ms(queue, least, [&] {
-        l.run(plan, input.as<__half>(), output.as<__half>(), products.as<float>(),
-              cells.as<float>(), queue.stream());
-      });
-    };
-    const double whole = time_layer(layer), whole_first = time_layer(first);
+    const double whole = layer_ms(layer, 256, plan, products.as<float>(), cells.as<float>());
+    const double whole_first = layer_ms(first, 64, plan, products.as<float>(), cells.as<float>());
+    std::printf("[          ] %4d windows, %d groups, stretch %3d: layer %.3f ms (first %.3f)\n",
+                windows, plan.groups, plan.stretch, whole, whole_first);
     GateProductArgs product;
-    product.rows = input.as<__half>();
+    product.rows = input_.as<__half>();
     product.products = products.as<float>();
-    const DeviceMemory weights(0, std::size_t{2} * 512 * 512 * 2, "weights");
-    const DeviceMemory columns(0, 4096, "scale");
-    check(cudaMemset(weights.data(), 0, weights.bytes()), "weights");
-    check(cudaMemcpy(weights.data(), input.data(), weights.bytes(), cudaMemcpyDeviceToDevice), "w");
-    check(cudaMemset(columns.data(), 0, 4096), "scale");
     product.weights = weights.as<__half>();
     product.scale = product.bias = columns.as<float>();
-    product.depth = 256;
     product.count = plan.stretch * plan.windows;
-    const double gemm = mean_ms(queue, least, [&] {
-      check(launch_gate_products(product, queue.stream()), "products");
-    });
+    for (const int depth : {64, 256}) {
+      product.depth = depth;
+      const LstmRows in(facts_, input_.as<__half>(), depth, 589 * kWindows);
+      const LstmRows matrix(facts_, weights.as<__half>(), depth, 2 * kGateColumns);
+      for (const Products kind : {Products::kWarp, Products::kWarpgroup}) {
+        if (kind == Products::kWarpgroup && plan.products != kind) continue;
+        const double ms = mean_ms(queue, kLeast, [&] {
+          check(kind == Products::kWarp
+                    ? launch_gate_products(product, queue.stream())
+                    : hopper::launch_gate_products(product, in.map(), matrix.map(),
+                                                   plan.multiprocessors, queue.stream()),
+                "products");
+        });
+        std::printf("[          ]   %s products, depth %3d: %.4f ms, %.0f TFLOP/s, %.2f TB/s out\n",
+                    kind == Products::kWarp ? "warp     " : "warpgroup", depth, ms,
+                    2.0 * 3 * 2 * product.count * depth * 512 / ms / 1e9,
+                    2.0 * product.count * 512 * 4 / ms / 1e9);
+      }
+    }
     LstmArgs steps;
     steps.products = products.as<float>();
     steps.weights = weights.data();
-    steps.rows = output.as<__half>();
+    steps.rows = output_.as<__half>();
     steps.cells = cells.as<float>();
     steps.unscale[0] = steps.unscale[1] = 1.0F / (1 << 24);
     steps.windows = plan.windows;
     steps.frames = 589;
     steps.steps = plan.stretch;
-    const double pair = mean_ms(queue, least, [&] {
+    const double pair = mean_ms(queue, kLeast, [&] {
       check(launch_lstm_pair(steps, plan.groups, queue.stream()), "pair");
     });
     const double single =
-        single_fits() ? mean_ms(queue, least, [&] {
+        single_fits() ? mean_ms(queue, kLeast, [&] {
           check(launch_lstm_single(steps, queue.stream()), "single");
         })
                       : 0;
-    std::printf(
-        "[          ] %4d windows, %d groups, stretch %3d: layer %.3f ms (first %.3f); products "
-        "%.4f ms = %.0f TFLOP/s of 3 products, pair %.4f ms = %.3f us a step, single %.3f us a "
-        "step\n",
-        windows, plan.groups, plan.stretch, whole, whole_first, gemm,
-        2.0 * 3 * 2 * product.count * 256 * 512 / gemm / 1e9, pair, 1e3 * pair / plan.stretch,
-        1e3 * single / plan.stretch);
+    std::printf("[          ]   recurrence: pair %.3f us a step, single %.3f us a step\n",
+                1e3 * pair / plan.stretch, 1e3 * single / plan.stretch);
     std::fflush(stdout);
   }
 }

@@ -98,6 +98,12 @@ SegmentationProgram::SegmentationProgram(int device, const model::Graph& graph,
   const std::size_t rows = static_cast<std::size_t>(kFrames) * static_cast<std::size_t>(windows);
   for (DeviceMemory& states : states_)
     states = DeviceMemory(device, rows * 4 * kLstmUnits * sizeof(std::uint16_t), "LSTM states");
+  // The front end's rows lie where the second layer's states will be.
+  front_rows_ = LstmRows(facts_, states_[1].as<__half>(), SegmentationFront::kLowPart,
+                         static_cast<int>(rows));
+  for (int i = 0; i < 2; ++i)
+    state_rows_[i] = LstmRows(facts_, states_[i].as<__half>(), 2 * kLstmUnits,
+                              static_cast<int>(rows));
   products_ = DeviceMemory(device, product, "LSTM input products");
   cells_ = DeviceMemory(device, cells, "LSTM cells");
   classes_ = DeviceMemory(device, rows, "classes");
@@ -107,15 +113,18 @@ SegmentationProgram::SegmentationProgram(int device, const model::Graph& graph,
 }
 
 void SegmentationProgram::name_choices(const model::Graph& graph) {
-  const bool pair =
-      plan_lstm(facts_, pass_windows_, kFrames, kProductBytes).recurrence == Recurrence::kPair;
+  const LstmPlan plan = plan_lstm(facts_, pass_windows_, kFrames, kProductBytes);
+  const bool pair = plan.recurrence == Recurrence::kPair;
   for (const model::Node& node : graph.nodes) {
     Choice choice{node.name, "frame_head", "three products of split halves, one kernel"};
     if (std::holds_alternative<model::SincPool>(node.block) ||
         std::holds_alternative<model::Conv1d>(node.block))
       choice = {node.name, "segmentation_front", "three products of split halves"};
     if (std::holds_alternative<model::BiLstm>(node.block))
-      choice = {node.name, pair ? "gate_products + lstm_pair" : "gate_products + lstm_single",
+      choice = {node.name,
+                std::string(plan.products == Products::kWarpgroup ? "hopper gate_products"
+                                                                  : "gate_products") +
+                    (pair ? " + lstm_pair" : " + lstm_single"),
                 pair ? "clusters: two CTAs hold all recurrent weights in registers"
                      : "no clusters: low parts of the recurrent weights in shared memory"};
     if (std::holds_alternative<model::EmbeddingMasks>(node.block))
@@ -233,15 +242,13 @@ void SegmentationProgram::run_pass(const Run& run, int first, int count,
     if (reached) reached(part);
   };
   const LstmPlan plan = plan_lstm(facts_, count, kFrames, kProductBytes);
-  // The front end's rows lie where the second layer's states will be. Padding windows hold
-  // whatever was there before: no window looks at another.
-  __half* const rows = states_[1].as<__half>();
-  run_front(run, first, count, positions, rows, plan.windows, stream);
+  // Padding windows hold whatever was there before: no window looks at another.
+  run_front(run, first, count, positions, states_[1].as<__half>(), plan.windows, stream);
   visit("front end");
-  const __half* input = rows;
+  const LstmRows* input = &front_rows_;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     __half* const output = states_[i % 2].as<__half>();
-    layers_[i].run(plan, input, output, products_.as<float>(), cells_.as<float>(), stream);
+    layers_[i].run(plan, *input, output, products_.as<float>(), cells_.as<float>(), stream);
     RowTapArgs tap;
     tap.tap = tap_of(run, ids_.states[i], first);
     if (tap.tap.data != nullptr) {
@@ -253,11 +260,11 @@ void SegmentationProgram::run_pass(const Run& run, int first, int count,
       tap.unscale = 1 / kStateScale;
       check(launch_row_tap(tap, stream), "LSTM states");
     }
-    input = output;
+    input = &state_rows_[i % 2];
     visit("LSTM layer");
   }
   FrameHeadArgs head;
-  head.rows = input;
+  head.rows = input->data();
   head.windows = plan.windows;
   head.frames = kFrames;
   head.count = count;

@@ -69,6 +69,7 @@ class SegmentationProgram final : public Program {
   std::vector<LstmLayer> layers_;
   std::unique_ptr<FrameHeadLayer> head_;
   DeviceMemory states_[2], products_, cells_, classes_, positions_;
+  LstmRows front_rows_, state_rows_[2];  // the same memory as the input of layers
   PinnedPool staging_;  // of positions
   std::vector<Choice> choices_;
 };
