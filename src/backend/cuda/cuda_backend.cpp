@@ -9,7 +9,10 @@
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/cuda_profiler.hpp"
 #include "backend/cuda/cuda_queue.hpp"
+#include "backend/cuda/device_facts.hpp"
 #include "backend/cuda/embedding_program.hpp"
+#include "backend/cuda/front/log_mel_front_end.hpp"
+#include "backend/cuda/front/sinc_front_end.hpp"
 #include "backend/cuda/kernels/conv.hpp"
 #include "backend/cuda/kernels/embed_ends.hpp"
 #include "backend/cuda/kernels/hopper/block_walk.hpp"
@@ -17,6 +20,7 @@
 #include "backend/cuda/kernels/hopper/conv_stride.hpp"
 #include "backend/cuda/kernels/hopper/conv_tile.hpp"
 #include "backend/cuda/kernels/hopper/conv_walk.hpp"
+#include "backend/cuda/segmentation/segmentation_program.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -122,7 +126,7 @@ class CudaBackend final : public Backend, public Profiler {
  private:
   std::unique_ptr<Program> compile_with(const model::Graph& graph, const CompileOptions& options,
                                         Family family) {
-    if (!is_embedding(graph)) return std::make_unique<BlockProgram>(index_, graph, options);
+    if (!is_embedding(graph)) return compile_blocks(graph, options, family);
     ModelOptions wanted;
     wanted.choice.mode = mode_of(options.precision);
     wanted.choice.family = family;
@@ -147,6 +151,18 @@ class CudaBackend final : public Backend, public Profiler {
     }
     auto model = std::make_shared<const EmbeddingModel>(index_, graph, wanted);
     return std::make_unique<EmbeddingProgram>(std::move(model), graph, options);
+  }
+
+  // The tuned program for a graph, or the one that runs every graph.
+  std::unique_ptr<Program> compile_blocks(const model::Graph& graph, const CompileOptions& options,
+                                          Family family) const {
+    if (family == Family::kFp32) return std::make_unique<BlockProgram>(index_, graph, options);
+    if (SincFrontEnd::serves(graph)) return std::make_unique<SincFrontEnd>(index_, graph, options);
+    if (LogMelFrontEnd::serves(graph))
+      return std::make_unique<LogMelFrontEnd>(index_, graph, options);
+    if (SegmentationProgram::serves(graph, device_facts(index_)))
+      return std::make_unique<SegmentationProgram>(index_, graph, options);
+    return std::make_unique<BlockProgram>(index_, graph, options);
   }
 
   std::vector<TuneEntry> tuned_choices(const std::filesystem::path& file) {

@@ -109,7 +109,7 @@ __device__ __forceinline__ float slot_sum(float4 value, float (&slots)[kPoolSlot
 }
 
 // 20 threads side by side read a row; 16 rows at a time, 128 pooled rows a CTA.
-__global__ void __launch_bounds__(kPoolThreads, 3) front_pool(PoolArgs args) {
+__global__ void __launch_bounds__(kPoolThreads, 3) front_pool(SincPoolArgs args) {
   __shared__ __align__(16) float slots[kPoolSlots][kFrontFilters];
   __shared__ __align__(16) float shared[kFrontFilters];  // first values, then means
   const int window = static_cast<int>(blockIdx.y), piece = static_cast<int>(blockIdx.x);
@@ -230,7 +230,7 @@ cudaError_t launch_raw_affine(const AffineArgs& args, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-cudaError_t launch_front_pool(const PoolArgs& args, cudaStream_t stream) {
+cudaError_t launch_front_pool(const SincPoolArgs& args, cudaStream_t stream) {
   const dim3 grid(kPoolPieces, static_cast<unsigned>(args.windows));
   front_pool<<<grid, kPoolThreads, 0, stream>>>(args);
   return cudaGetLastError();

@@ -45,7 +45,7 @@ struct AffineArgs {
 };
 cudaError_t launch_raw_affine(const AffineArgs& args, cudaStream_t stream);
 
-struct PoolArgs {
+struct SincPoolArgs {
   const float* raw = nullptr;  // 16-byte aligned rows of 80
   std::int64_t stride = 0;
   const std::int32_t* positions = nullptr;
@@ -54,7 +54,7 @@ struct PoolArgs {
   float* pooled = nullptr;     // [windows][5325][80]: max of three absolute values
   Moments* moments = nullptr;  // [windows][kPoolPieces][80]
 };
-cudaError_t launch_front_pool(const PoolArgs& args, cudaStream_t stream);
+cudaError_t launch_front_pool(const SincPoolArgs& args, cudaStream_t stream);
 
 /// Moments of pieces -> what an instance norm subtracts and multiplies with.
 struct NormArgs {
