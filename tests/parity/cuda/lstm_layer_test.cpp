@@ -119,6 +119,11 @@ class LstmLayers : public testing::Test {
     return result;
   }
 
+  std::vector<Products> kinds() const {
+    if (facts_.architecture == 90) return {Products::kWarp, Products::kWarpgroup};
+    return {Products::kWarp};
+  }
+
   bool single_fits() const { return facts_.shared_bytes >= kLstmSingleShared; }
 
   DeviceFacts facts_;
@@ -157,14 +162,34 @@ TEST_F(LstmLayers, KeepToTheReference) {
     const LstmLayer layer(0, block, depth, scale);
     LstmPlan plan = plan_lstm(facts_, 8, 589, kProductBytes);
     const SplitRows rows = random_rows(589, depth, inputs, scale, counted(8));
-    const SplitRows got = run(layer, plan, rows);
-    check_layer(block, rows, got, inputs);
-    if (plan.products == Products::kWarp) continue;
-    check(prepare_gate_products(), "products");
-    plan.products = Products::kWarp;
-    check_layer(block, rows, run(layer, plan, rows), inputs);
+    for (const Products products : kinds()) {
+      plan.products = products;
+      check_layer(block, rows, run(layer, plan, rows), inputs);
+    }
   }
 }
+
+// Either kernel of the input products, over many tiles: rows do not look at each other.
+TEST_F(LstmLayers, ProductsDoNotDependOnTheirTile) {
+  const LstmLayer layer(0, random_lstm(256, 8), 256, kStateScale);
+  constexpr int kFrames = 60;
+  for (const Products products : kinds()) {
+    LstmPlan plan = plan_lstm(facts_, 104, kFrames, kProductBytes);
+    plan.products = products;
+    const SplitRows rows = random_rows(kFrames, 256, 256, kStateScale, counted(plan.windows));
+    const SplitRows all = run(layer, plan, rows);
+    plan.stretch = 17;
+    EXPECT_TRUE(run(layer, plan, rows).halves == all.halves);
+    LstmPlan small = plan_lstm(facts_, 8, kFrames, kProductBytes);
+    small.products = products;
+    const SplitRows some = run(
+        layer, small, random_rows(kFrames, 256, 256, kStateScale, counted(8, 90)));
+    for (int t = 0; t < kFrames; ++t)
+      for (int c = 0; c < 256; ++c)
+        ASSERT_EQ(some.value(t, 3, c), all.value(t, 93, c)) << static_cast<int>(products);
+  }
+}
+
 TEST_F(LstmLayers, BitsDependOnNothingButTheWindow) {
   const model::BiLstm block = random_lstm(256, 4);
   const LstmLayer layer(0, block, 256, kStateScale);
@@ -233,7 +258,6 @@ class LstmTimes : public LstmLayers {
     LstmLayers::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
     if (single_fits()) check(prepare_lstm_single(), "lstm_single");
-    check(prepare_gate_products(), "products");
     const std::size_t bytes = std::size_t{589} * kWindows * 1024;
     input_ = DeviceMemory(0, bytes, "rows");
     output_ = DeviceMemory(0, bytes, "rows");
@@ -286,8 +310,7 @@ TEST_F(LstmTimes, Layers) {
       product.depth = depth;
       const LstmRows in(facts_, input_.as<__half>(), depth, 589 * kWindows);
       const LstmRows matrix(facts_, weights.as<__half>(), depth, 2 * kGateColumns);
-      for (const Products kind : {Products::kWarp, Products::kWarpgroup}) {
-        if (kind == Products::kWarpgroup && plan.products != kind) continue;
+      for (const Products kind : kinds()) {
         const double ms = mean_ms(queue, kLeast, [&] {
           check(kind == Products::kWarp
                     ? launch_gate_products(product, queue.stream())

@@ -55,7 +55,7 @@ LstmPlan plan_lstm(const DeviceFacts& device, int windows, int frames, std::size
   LstmPlan plan;
   plan.frames = frames;
   plan.multiprocessors = device.multiprocessors;
-  plan.products = has_warpgroups(device) ? Products::kWarpgroup : Products::kWarp;
+  plan.products = Products::kWarp;
   plan.recurrence = has_clusters(device) ? Recurrence::kPair : Recurrence::kSingle;
   const int groups = (windows + kLstmGroup - 1) / kLstmGroup;
   // Four CTAs (two directions) per group while they all find a multiprocessor.
@@ -140,8 +140,8 @@ void LstmLayer::run(const LstmPlan& plan, const LstmRows& rows, __half* states, 
 }
 
 void prepare_lstm(const DeviceFacts& device) {
-  check(has_warpgroups(device) ? hopper::prepare_gate_products() : prepare_gate_products(),
-        "LSTM input products");
+  check(prepare_gate_products(), "LSTM input products");
+  if (has_warpgroups(device)) check(hopper::prepare_gate_products(), "LSTM input products");
   check(has_clusters(device) ? prepare_lstm_pair() : prepare_lstm_single(), "LSTM recurrence");
 }
 

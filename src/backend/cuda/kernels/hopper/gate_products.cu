@@ -4,7 +4,8 @@
 // whole launch (128 KB at a depth of 256). The grid is persistent: the CTAs of one column tile
 // share the tiles of 128 rows. Rows come by slabs of 64 along K, high and low part together, through
 // a ring of three stages that warp 8 fills by tensor copies. Warpgroups 0 and 1 take tiles in turn:
-// while one stores its tile, the other multiplies. A sum runs over steps of 16 along K and, in each,
+// while one stores its tile, the other multiplies. A warpgroup enters the ring only when the other
+// has seen its last slab arrive: a barrier's parity tells no more than one round. A sum runs over steps of 16 along K and, in each,
 // over high*high, high*low, low*high, whatever stands beside it.
 
 #include <cuda_fp16.h>
@@ -83,6 +84,21 @@ __device__ void copy_operands(const GateProductArgs& args, const CUtensorMap* ro
   }
 }
 
+// Whose tile it is. Warpgroup 0 begins.
+class Turns {
+ public:
+  __device__ explicit Turns(int group) : group_(group) {
+    if (group_ == 1) pass();
+  }
+  __device__ __forceinline__ void take() const { named_barrier(1 + group_, kThreads - 32); }
+  __device__ __forceinline__ void pass() const {
+    asm volatile("bar.arrive %0, %1;" ::"r"(2 - group_), "n"(kThreads - 32) : "memory");
+  }
+
+ private:
+  int group_;
+};
+
 using TileSums = float[2][64];
 
 // One slab's products: 64 rows twice.
@@ -116,6 +132,7 @@ __device__ void multiply(const GateProductArgs& args, const Shared<kSlabs>& shar
   TileSums sum;
   Cursor ring;
   int turn = 0;
+  const Turns turns(group);
   barrier_wait(shared.weights_full(), 0);
   for (int tile = static_cast<int>(blockIdx.x) / kColumnTiles; tile < tiles;
        tile += step, turn ^= 1) {
@@ -124,6 +141,7 @@ __device__ void multiply(const GateProductArgs& args, const Shared<kSlabs>& shar
       for (int slab = 0; slab < kSlabs; ++slab) ring.advance();
       continue;
     }
+    turns.take();
     int last = -1;  // stage whose products may still run
 #pragma unroll 1
     for (int slab = 0; slab < kSlabs; ++slab) {
@@ -131,6 +149,7 @@ __device__ void multiply(const GateProductArgs& args, const Shared<kSlabs>& shar
       products_begin();
       multiply_slab(sum, shared.stage(ring.index), shared.weights(slab), slab);
       products_commit();
+      if (slab == kSlabs - 1) turns.pass();
       products_wait<1>();
       if (last >= 0 && lane == 0) barrier_arrive(shared.free(last));
       last = ring.index;
@@ -155,6 +174,7 @@ __device__ void multiply(const GateProductArgs& args, const Shared<kSlabs>& shar
                             fmaf(sum[m][4 * j + 2 * half + 1], scale.y, bias.y));
     }
   }
+  if (turn == group) turns.take();  // nobody else collects the last one
 }
 
 template <int kSlabs>
