@@ -18,7 +18,7 @@ class Sha256 {
   std::string finish();
 
  private:
-  void block(const std::uint8_t* bytes);
+  void blocks(const std::uint8_t* bytes, std::size_t count);
   std::array<std::uint32_t, 8> state_;
   std::array<std::uint8_t, 64> pending_;
   std::uint64_t length_ = 0;

@@ -104,10 +104,6 @@ class Embedder::Impl {
         weights_(load_weights(options)),
         backend_(backend::make_backend(
             {.device = options.device, .threads = options.threads, .target = options.target})),
-        // Where a GPU has no front end of its own the rows are made on the host.
-        features_backend_(is_gpu(options.device)
-                              ? backend::make_backend({.device = "cpu", .threads = options.threads})
-                              : backend_),
         kind_(is_gpu(backend_->name()) ? Kind::kCuda : Kind::kHost),
         gpu_(kind_ == Kind::kCuda ? gpu_number(backend_->name()) : 0),
         batch_(options.batch > 0 ? options.batch : backend_->preferred_items()),
@@ -129,7 +125,7 @@ class Embedder::Impl {
     info.dim = dim();
     info.device = backend_->name();
     info.kernels = backend_->kernels();
-    info.features_device = features_backend_->name();
+    info.features_device = backend_->name();
     info.precision = precision_name(precision_);
     info.threads = backend_->threads();
     info.batch = batch_;
@@ -303,8 +299,8 @@ class Embedder::Impl {
   pipeline::ChunkFeatures& features_of(Worker& worker) {
     if (worker.features == nullptr)
       worker.features = std::make_unique<pipeline::ChunkFeatures>(
-          *features_backend_,
-          is_resnet() ? model::wespeaker_features() : model::campplus_features(), batch_);
+          *backend_, is_resnet() ? model::wespeaker_features() : model::campplus_features(),
+          batch_);
     return *worker.features;
   }
 
@@ -337,8 +333,8 @@ class Embedder::Impl {
   EmbedderOptions options_;
   std::atomic<bool> told_ = false;
   model::EmbeddingWeights weights_;
-  // Workers die before the backends whose memory they hold; DLPack results keep theirs alive.
-  std::shared_ptr<backend::Backend> backend_, features_backend_;
+  // Workers die before the backend whose memory they hold; DLPack results keep theirs alive.
+  std::shared_ptr<backend::Backend> backend_;
   Kind kind_;
   int gpu_;
   int batch_;

@@ -29,8 +29,8 @@ struct HeadWeights {
   DeviceMemory weights, bias;  // empty: statistics only
 };
 
-/// True for the trunk of WeSpeaker's ResNet34 with its head or taps: what EmbeddingModel is for. Its
-/// pooling takes the 125 time steps that are left of a window.
+/// True for the trunk of WeSpeaker's ResNet34 with its head or taps: what EmbeddingModel is for.
+/// Its pooling takes the 125 time steps that are left of a window.
 bool is_embedding(const model::Graph& graph);
 
 /// The convolutions of a graph, stem included, in the order in which they run.

@@ -124,9 +124,8 @@ TEST(CudaBlockNetworks, FrontEnds) {
     test.items.push_back({{Numbers(window.begin(), window.begin() + 1237)}, 1237});
   }
   test.tolerance = 2e-5;
-  for (const model::Graph& graph :
-       {model::wespeaker_features(), model::campplus_features(),
-        model::sinc_front_end(synthetic_weights("pyannet"))}) {
+  for (const model::Graph& graph : {model::wespeaker_features(), model::campplus_features(),
+                                    model::sinc_front_end(synthetic_weights("pyannet"))}) {
     test.name = graph.name;
     test.graph = graph;
     expect_reference(test);
@@ -178,9 +177,8 @@ TEST(CudaBlockNetworks, Campplus) {
   const model::Weights weights = synthetic_weights("campplus");
   GraphCase test;
   test.name = "campplus";
-  test.graph = model::campplus_network(weights).with_outputs({"rows", "head", "tdnn", "block1",
-                                                              "transit1", "transit2", "frames",
-                                                              "embedding"});
+  test.graph = model::campplus_network(weights).with_outputs(
+      {"rows", "head", "tdnn", "block1", "transit1", "transit2", "frames", "embedding"});
   Random random(8);
   test.shared = {random.numbers(300 * 80, 4.0), {}};
   for (const std::int64_t length : {120, 2, 231, 37}) {

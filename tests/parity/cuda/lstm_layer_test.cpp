@@ -43,10 +43,9 @@ struct SplitRows {
   std::vector<std::uint16_t> halves;  // [frames][windows][2*depth]
 
   double value(int frame, int window, int column) const {
-    const std::size_t at =
-        (static_cast<std::size_t>(frame) * static_cast<std::size_t>(windows) +
-         static_cast<std::size_t>(window)) *
-        static_cast<std::size_t>(2 * depth);
+    const std::size_t at = (static_cast<std::size_t>(frame) * static_cast<std::size_t>(windows) +
+                            static_cast<std::size_t>(window)) *
+                           static_cast<std::size_t>(2 * depth);
     const auto part = [&](int i) {
       __half half;
       std::memcpy(static_cast<void*>(&half), &halves[at + static_cast<std::size_t>(i)], 2);
@@ -60,9 +59,8 @@ struct SplitRows {
 SplitRows random_rows(int frames, int depth, int inputs, float scale,
                       const std::vector<int>& seeds) {
   SplitRows rows{frames, static_cast<int>(seeds.size()), depth, scale, {}};
-  rows.halves.assign(static_cast<std::size_t>(frames) * seeds.size() *
-                         static_cast<std::size_t>(2 * depth),
-                     0);
+  rows.halves.assign(
+      static_cast<std::size_t>(frames) * seeds.size() * static_cast<std::size_t>(2 * depth), 0);
   for (std::size_t w = 0; w < seeds.size(); ++w) {
     Random random(static_cast<std::uint64_t>(1000 + seeds[w]));
     for (int t = 0; t < frames; ++t)
@@ -100,17 +98,17 @@ class LstmLayers : public testing::Test {
   SplitRows run(const LstmLayer& layer, const LstmPlan& plan, const SplitRows& rows) const {
     CudaQueue queue(0);
     const DeviceMemory input = to_device<std::uint16_t>(0, rows.halves, "rows");
-    const std::size_t count = static_cast<std::size_t>(plan.frames) *
-                              static_cast<std::size_t>(plan.windows) * 512;
+    const std::size_t count =
+        static_cast<std::size_t>(plan.frames) * static_cast<std::size_t>(plan.windows) * 512;
     const std::vector<std::uint16_t> poison(count, 0x7E00);
     const DeviceMemory output = to_device<std::uint16_t>(0, poison, "rows");
-    const DeviceMemory products(0, product_bytes(plan), "products"), cells(0, cell_bytes(plan),
-                                                                          "cells");
+    const DeviceMemory products(0, product_bytes(plan), "products"),
+        cells(0, cell_bytes(plan), "cells");
     check(cudaMemset(products.data(), 0xFF, products.bytes()), "poison");
     check(cudaMemset(cells.data(), 0xFF, cells.bytes()), "poison");
     const LstmRows in(facts_, input.as<__half>(), rows.depth, rows.frames * rows.windows);
-    layer.run(plan, in, output.as<__half>(), products.as<float>(),
-              cells.as<float>(), queue.stream());
+    layer.run(plan, in, output.as<__half>(), products.as<float>(), cells.as<float>(),
+              queue.stream());
     queue.wait();
     SplitRows result{plan.frames, plan.windows, 256, kStateScale, {}};
     result.halves.resize(count);
@@ -182,8 +180,8 @@ TEST_F(LstmLayers, ProductsDoNotDependOnTheirTile) {
     EXPECT_TRUE(run(layer, plan, rows).halves == all.halves);
     LstmPlan small = plan_lstm(facts_, 8, kFrames, kProductBytes);
     small.products = products;
-    const SplitRows some = run(
-        layer, small, random_rows(kFrames, 256, 256, kStateScale, counted(8, 90)));
+    const SplitRows some =
+        run(layer, small, random_rows(kFrames, 256, 256, kStateScale, counted(8, 90)));
     for (int t = 0; t < kFrames; ++t)
       for (int c = 0; c < 256; ++c)
         ASSERT_EQ(some.value(t, 3, c), all.value(t, 93, c)) << static_cast<int>(products);
@@ -337,9 +335,8 @@ TEST_F(LstmTimes, Layers) {
       check(launch_lstm_pair(steps, plan.groups, queue.stream()), "pair");
     });
     const double single =
-        single_fits() ? mean_ms(queue, kLeast, [&] {
-          check(launch_lstm_single(steps, queue.stream()), "single");
-        })
+        single_fits() ? mean_ms(queue, kLeast,
+                                [&] { check(launch_lstm_single(steps, queue.stream()), "single"); })
                       : 0;
     std::printf("[          ]   recurrence: pair %.3f us a step, single %.3f us a step\n",
                 1e3 * pair / plan.stretch, 1e3 * single / plan.stretch);

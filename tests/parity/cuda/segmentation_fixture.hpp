@@ -78,8 +78,8 @@ class Recording {
   }
   /// Inputs for windows that lie one after the other from `first` on, or at `positions`.
   std::vector<backend::View> inputs(int first, std::span<const std::int32_t> positions = {}) {
-    backend::View samples{&samples_, first * kStep, kStep, 0}, raw{&raw_, first * kRawStep,
-                                                                  kRawStep, 0};
+    backend::View samples{&samples_, first * kStep, kStep, 0},
+        raw{&raw_, first * kRawStep, kRawStep, 0};
     samples.positions = raw.positions = positions;
     return {samples, raw};
   }

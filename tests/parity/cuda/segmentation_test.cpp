@@ -12,9 +12,19 @@
 namespace diarist::test {
 namespace {
 
-const std::vector<std::string> kTaps = {
-    "sinc0",  "sinc1",   "sinc2",   "lstm0",  "lstm1",             "lstm2",   "lstm3",
-    "linear0", "linear1", "logits", "log_probabilities", "classes", "masks"};
+const std::vector<std::string> kTaps = {"sinc0",
+                                        "sinc1",
+                                        "sinc2",
+                                        "lstm0",
+                                        "lstm1",
+                                        "lstm2",
+                                        "lstm3",
+                                        "linear0",
+                                        "linear1",
+                                        "logits",
+                                        "log_probabilities",
+                                        "classes",
+                                        "masks"};
 
 class Segmentation : public testing::Test {
  protected:
@@ -98,8 +108,7 @@ struct Answers {
   }
 };
 
-Answers answers_of(backend::Program& program, const std::vector<backend::View>& inputs,
-                   int items) {
+Answers answers_of(backend::Program& program, const std::vector<backend::View>& inputs, int items) {
   const auto count = static_cast<std::size_t>(items);
   backend::cuda::CudaBuffer classes(0, count * 589), logits(0, count * 4123 * 4);
   backend::cuda::CudaQueue queue(0);
@@ -166,8 +175,8 @@ TEST_F(Segmentation, OnlyItsOwnNetworkIsServed) {
   using backend::cuda::SegmentationProgram;
   EXPECT_TRUE(SegmentationProgram::serves(segmentation_graph(), facts));
   EXPECT_TRUE(SegmentationProgram::serves(segmentation_graph().with_outputs({"lstm1"}), facts));
-  EXPECT_FALSE(SegmentationProgram::serves(
-      model::sinc_front_end(synthetic_weights("pyannet")), facts));
+  EXPECT_FALSE(
+      SegmentationProgram::serves(model::sinc_front_end(synthetic_weights("pyannet")), facts));
   model::Graph other = segmentation_graph();
   std::get<model::Dense>(other.nodes[7].block).activation = model::Activation::kRelu;
   EXPECT_FALSE(SegmentationProgram::serves(other, facts));
@@ -213,8 +222,8 @@ TEST_F(Segmentation, WrongBuffersAreNamed) {
   refused(run, "classes");
   const std::vector<std::int32_t> positions = {0, 3, 1}, few = {0, 1}, negative = {0, -1, 1};
   run.outputs = good.outputs;
-  for (const auto& [where, word] : {std::pair{&positions, "samples"}, {&few, "2 positions"},
-                                    {&negative, "position -1"}}) {
+  for (const auto& [where, word] :
+       {std::pair{&positions, "samples"}, {&few, "2 positions"}, {&negative, "position -1"}}) {
     run.inputs = recording.inputs(0, *where);
     refused(run, word);
   }

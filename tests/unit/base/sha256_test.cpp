@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/file.hpp"
+#include "base/sha256_blocks.hpp"
 #include "support/support.hpp"
 #include "unit/base/expect_error.hpp"
 
@@ -40,6 +41,22 @@ TEST(Sha256, PiecesDoNotMatter) {
         sum.update(view(part).subspan(at, std::min(piece, length - at)));
       ASSERT_EQ(sum.finish(), whole) << length << " in pieces of " << piece;
     }
+  }
+}
+
+// The processor's instructions, where it has them, against the plain rounds.
+TEST(Sha256, BothCompressionFunctionsAgree) {
+  const Sha256Blocks native = sha256_blocks_native();
+  if (native == nullptr) GTEST_SKIP() << "no SHA instructions";
+  std::mt19937 random(2);
+  std::vector<std::uint8_t> bytes(64 * 9);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+  for (std::size_t blocks = 0; blocks <= 9; ++blocks) {
+    std::uint32_t one[8], other[8];
+    for (int i = 0; i < 8; ++i) one[i] = other[i] = static_cast<std::uint32_t>(random());
+    native(one, bytes.data(), blocks);
+    sha256_blocks_plain(other, bytes.data(), blocks);
+    EXPECT_TRUE(std::equal(one, one + 8, other)) << blocks;
   }
 }
 

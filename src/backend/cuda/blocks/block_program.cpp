@@ -61,12 +61,11 @@ BlockProgram::BlockProgram(int device, const model::Graph& graph, const CompileO
                "graph {} compiled for {} items of length {}; both must be at least 1", graph.name,
                options.max_items, options.max_length);
   const DeviceGuard guard(device);
-  plan_ = blocks::make_plan(graph_,
-                            model::ragged_lengths(graph_, ragged_ ? options.max_length : 0),
+  plan_ = blocks::make_plan(graph_, model::ragged_lengths(graph_, ragged_ ? options.max_length : 0),
                             options.max_items, budget, blocks::device_traits(device));
   workspace_ = DeviceMemory(device, plan_.bytes, "workspace");
-  const std::size_t table_bytes = (plan_.arrays.size() + plan_.copies.size()) *
-                                  at(options.max_items) * sizeof(Place);
+  const std::size_t table_bytes =
+      (plan_.arrays.size() + plan_.copies.size()) * at(options.max_items) * sizeof(Place);
   table_ = DeviceMemory(device, table_bytes, "places of items");
   fault_ = DeviceMemory(device, sizeof(kNoFault), "fault word");
   check(cudaMemcpy(fault_.data(), &kNoFault, sizeof(kNoFault), cudaMemcpyHostToDevice),
@@ -133,7 +132,8 @@ void BlockProgram::check_run(const Run& run) const {
       const std::int64_t row = blocks::elements(it, 1) * element_bytes(it.type);
       const auto room = static_cast<std::int64_t>(view.buffer->bytes());
       const std::int64_t start = view.offset * element_bytes(it.type);
-      if (view.rows < 0 || start < 0 || start > room || (row > 0 && view.rows > (room - start) / row))
+      if (view.rows < 0 || start < 0 || start > room ||
+          (row > 0 && view.rows > (room - start) / row))
         base::fail(ErrorCode::kInternal, "value {}: {} shared rows exceed a buffer of {} bytes",
                    it.name, view.rows, room);
     }
@@ -310,8 +310,8 @@ void BlockProgram::run_copies(const Run& run, const Place* table, int first, int
     const blocks::OutputCopy& copy = plan_.copies[c];
     const ValueId id = graph_.outputs[copy.to];
     const model::Value& it = value(id);
-    const Argument to = placed(plan_.arrays.size() + c, data_of(run.outputs[copy.to]), run, table,
-                               first, items);
+    const Argument to =
+        placed(plan_.arrays.size() + c, data_of(run.outputs[copy.to]), run, table, first, items);
     blocks::CopyArgs args;
     args.input = argument(id, run, table, first, items).as<const std::byte>();
     args.output = to.as<std::byte>();
@@ -333,8 +333,8 @@ bool BlockProgram::settle(Queue& queue, const Run& /*run*/) {
         "fault word");
   queue.wait();
   base::fail(ErrorCode::kInvalidArgument,
-             "item {} of the batch: the row index at {} is outside of the shared rows",
-             fault >> 32, fault & 0xFFFFFFFFU);
+             "item {} of the batch: the row index at {} is outside of the shared rows", fault >> 32,
+             fault & 0xFFFFFFFFU);
 }
 
 }  // namespace diarist::backend::cuda

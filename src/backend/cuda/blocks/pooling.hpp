@@ -9,11 +9,11 @@ namespace diarist::backend::cuda::blocks {
 
 /// Weighted mean and deviation of every row (channel*frequency + f) of a map; models.md (c).
 struct MaskedStatisticsArgs {
-  Array<const float> map;  // [rows][time]
-  Array<const float> masks;        // [speakers][mask_frames], of floats, or
+  Array<const float> map;           // [rows][time]
+  Array<const float> masks;         // [speakers][mask_frames], of floats, or
   Array<const std::uint8_t> bytes;  // of bytes; the other one has no base
-  Array<float> totals;             // workspace, [speakers][2]
-  Array<float> statistics;         // [speakers][2 * rows]: means, then deviations
+  Array<float> totals;              // workspace, [speakers][2]
+  Array<float> statistics;          // [speakers][2 * rows]: means, then deviations
   int rows = 0, speakers = 0, mask_frames = 0;
 };
 cudaError_t launch_masked_statistics(const MaskedStatisticsArgs& args, int items,

@@ -13,16 +13,17 @@ namespace diarist::backend::cuda::blocks {
 /// matrix: [4 * units][columns] in gate blocks -> the same rows unit by unit.
 std::vector<float> interleave_gates(const float* matrix, int units, int columns);
 
-/// Recurrent weights [4 * units][units] in gate blocks, as the kernel of this many units reads them.
+/// Recurrent weights [4 * units][units] in gate blocks, as the kernel of this many units reads
+/// them.
 std::vector<float> pack_recurrent(const float* weight, int units);
 
 /// Bytes of shared memory that a block of the device may have; asked once.
 cudaError_t prepare_recurrence(int device, int* shared_bytes);
 
 struct RecurrenceArgs {
-  Array<const float> gates;           // [T][2 directions][units][4]: input products with the bias
-  Array<float> output;                // [T][2 * units]: forward state, then backward state
-  const float* weights[2] = {};       // packed
+  Array<const float> gates;      // [T][2 directions][units][4]: input products with the bias
+  Array<float> output;           // [T][2 * units]: forward state, then backward state
+  const float* weights[2] = {};  // packed
   int units = 0;
 };
 /// Any number of units up to 2048. \param multiprocessors, shared_bytes of the device: how many

@@ -78,9 +78,8 @@ class SincPoolStep final : public Step {
   }
   std::vector<Hidden> hidden() const override {
     std::vector<Hidden> arrays;
-    arrays.push_back({slice_floats(1), [](std::int64_t in, std::int64_t) {
-                        return slice_count(in, 1);
-                      }});
+    arrays.push_back(
+        {slice_floats(1), [](std::int64_t in, std::int64_t) { return slice_count(in, 1); }});
     arrays.push_back({4 * filters_, [](std::int64_t, std::int64_t) { return 1; }});
     const int columns = filters_;
     arrays.push_back({slice_floats(columns), [columns](std::int64_t, std::int64_t out) {

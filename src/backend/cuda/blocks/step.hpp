@@ -36,7 +36,7 @@ struct StepCall {
   int items = 0, first_item = 0;
   std::span<const Argument> inputs;
   Argument output;
-  std::span<const Argument> hidden;  // what hidden() asked for
+  std::span<const Argument> hidden;     // what hidden() asked for
   unsigned long long* fault = nullptr;  // see GatherArgs
   cudaStream_t stream = nullptr;
 };

@@ -76,8 +76,8 @@ inline int dim(const base::TensorF& tensor, std::size_t axis) {
 }  // namespace diarist::backend::cuda::blocks
 
 // Leaves the function with the first error of a launch.
-#define DIARIST_LAUNCH(call)                               \
-  do {                                                     \
-    const cudaError_t launch_error = (call);               \
-    if (launch_error != cudaSuccess) return launch_error;  \
+#define DIARIST_LAUNCH(call)                              \
+  do {                                                    \
+    const cudaError_t launch_error = (call);              \
+    if (launch_error != cudaSuccess) return launch_error; \
   } while (false)

@@ -19,7 +19,7 @@ struct FrameTap {
 };
 
 struct FrameHeadArgs {
-  const __half* rows = nullptr;  // [frames][windows][512]: high parts of 256 states, low parts
+  const __half* rows = nullptr;    // [frames][windows][512]: high parts of 256 states, low parts
   const __half* first = nullptr;   // [128][2*256] from pack_split_rows()
   const __half* second = nullptr;  // [128][2*128]
   const void* last = nullptr;      // from pack_classifier()

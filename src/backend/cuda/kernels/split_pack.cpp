@@ -83,9 +83,8 @@ std::vector<std::uint16_t> pack_recurrent(const model::BiLstm& lstm, const float
                 for (int half = 0; half < 2; ++half) {
                   const int gate = 2 * tile + (word & 1), unit = 8 * block + lane / 4;
                   const int from = 16 * k + 8 * (word >> 1) + 2 * (lane % 4) + half;
-                  packed.push_back(
-                      part_of(weight[(gate * kUnits + unit) * kUnits + from] * scale[direction],
-                              part));
+                  packed.push_back(part_of(
+                      weight[(gate * kUnits + unit) * kUnits + from] * scale[direction], part));
                 }
   }
   return packed;

@@ -13,8 +13,9 @@ namespace diarist::backend::cuda {
 /// bits; 1 for a matrix of zeros or of numbers that are not finite.
 float split_scale(std::span<const float> matrix);
 
-/// [rows, columns] -> [rows][2*depth]: high halves of a row times `scale`, zeros up to `depth`, then
-/// the low halves likewise. \param order row of the matrix by row of the result; empty: the same.
+/// [rows, columns] -> [rows][2*depth]: high halves of a row times `scale`, zeros up to `depth`,
+/// then the low halves likewise. \param order row of the matrix by row of the result; empty: the
+/// same.
 std::vector<std::uint16_t> pack_split_rows(std::span<const float> matrix, int rows, int columns,
                                            int depth, float scale, std::span<const int> order = {});
 

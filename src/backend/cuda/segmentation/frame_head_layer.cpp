@@ -42,16 +42,14 @@ FrameHeadLayer::FrameHeadLayer(int device, const SegmentationParts& parts) {
   unscale_[0] = 1 / (kStateScale * weight_scale[0]);
   for (int i = 1; i < 3; ++i) unscale_[i] = 1 / (scale_[i - 1] * weight_scale[i]);
   const char* const what = "weights of the dense layers";
-  first_ = to_device<std::uint16_t>(
-      device,
-      pack_split_rows(parts.linear[0]->weight.values(), kFrameHidden, kFrameColumns, kFrameColumns,
-                      weight_scale[0]),
-      what);
-  second_ = to_device<std::uint16_t>(
-      device,
-      pack_split_rows(parts.linear[1]->weight.values(), kFrameHidden, kFrameHidden, kFrameHidden,
-                      weight_scale[1]),
-      what);
+  first_ = to_device<std::uint16_t>(device,
+                                    pack_split_rows(parts.linear[0]->weight.values(), kFrameHidden,
+                                                    kFrameColumns, kFrameColumns, weight_scale[0]),
+                                    what);
+  second_ = to_device<std::uint16_t>(device,
+                                     pack_split_rows(parts.linear[1]->weight.values(), kFrameHidden,
+                                                     kFrameHidden, kFrameHidden, weight_scale[1]),
+                                     what);
   last_ = to_device<std::uint16_t>(
       device, pack_classifier(parts.classifier->weight.values(), weight_scale[2]), what);
   std::vector<float> bias;

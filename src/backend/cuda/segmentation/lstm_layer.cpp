@@ -4,10 +4,10 @@
 
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/device_facts.hpp"
-#include "backend/cuda/kernels/lstm.hpp"
-#include "backend/cuda/kernels/split_pack.hpp"
 #include "backend/cuda/kernels/gate_products.hpp"
 #include "backend/cuda/kernels/hopper/gate_products.hpp"
+#include "backend/cuda/kernels/lstm.hpp"
+#include "backend/cuda/kernels/split_pack.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -39,8 +39,7 @@ int best_stretch(const LstmPlan& plan, int most) {
   return best;
 }
 
-DeviceMemory upload_halves(int device, const std::vector<std::uint16_t>& halves,
-                           const char* what) {
+DeviceMemory upload_halves(int device, const std::vector<std::uint16_t>& halves, const char* what) {
   return to_device<std::uint16_t>(device, halves, what);
 }
 
@@ -59,8 +58,7 @@ LstmPlan plan_lstm(const DeviceFacts& device, int windows, int frames, std::size
   plan.recurrence = has_clusters(device) ? Recurrence::kPair : Recurrence::kSingle;
   const int groups = (windows + kLstmGroup - 1) / kLstmGroup;
   // Four CTAs (two directions) per group while they all find a multiprocessor.
-  plan.groups =
-      plan.recurrence == Recurrence::kPair && groups * 4 > device.multiprocessors ? 2 : 1;
+  plan.groups = plan.recurrence == Recurrence::kPair && groups * 4 > device.multiprocessors ? 2 : 1;
   plan.windows = (groups + plan.groups - 1) / plan.groups * plan.groups * kLstmGroup;
   const std::size_t step =
       std::size_t{2} * static_cast<std::size_t>(plan.windows) * kGateColumns * sizeof(float);

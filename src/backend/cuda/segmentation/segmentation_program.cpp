@@ -76,9 +76,9 @@ SegmentationProgram::SegmentationProgram(int device, const model::Graph& graph,
   const DeviceGuard guard(device);
   prepare_lstm(facts_);
   check(prepare_frame_head(), "dense layers");
-  front_ = std::make_unique<SegmentationFront>(device, *parts.pool, *parts.conv[0], *parts.conv[1],
-                                               pass_windows_,
-                                               std::min(pass_windows_, kFrontWindows));
+  front_ =
+      std::make_unique<SegmentationFront>(device, *parts.pool, *parts.conv[0], *parts.conv[1],
+                                          pass_windows_, std::min(pass_windows_, kFrontWindows));
   for (const model::BiLstm* lstm : parts.lstm)
     layers_.emplace_back(device, *lstm,
                          layers_.empty() ? SegmentationFront::kLowPart : 2 * kLstmUnits,
@@ -88,8 +88,7 @@ SegmentationProgram::SegmentationProgram(int device, const model::Graph& graph,
   std::size_t product = 0, cells = 0;
   int windows = 0;
   for (int count = kLstmGroup;; count += kLstmGroup) {
-    const LstmPlan plan =
-        plan_lstm(facts_, std::min(count, pass_windows_), kFrames, kProductBytes);
+    const LstmPlan plan = plan_lstm(facts_, std::min(count, pass_windows_), kFrames, kProductBytes);
     product = std::max(product, product_bytes(plan));
     cells = std::max(cells, cell_bytes(plan));
     windows = std::max(windows, plan.windows);
@@ -102,8 +101,8 @@ SegmentationProgram::SegmentationProgram(int device, const model::Graph& graph,
   front_rows_ = LstmRows(facts_, states_[1].as<__half>(), SegmentationFront::kLowPart,
                          static_cast<int>(rows));
   for (int i = 0; i < 2; ++i)
-    state_rows_[i] = LstmRows(facts_, states_[i].as<__half>(), 2 * kLstmUnits,
-                              static_cast<int>(rows));
+    state_rows_[i] =
+        LstmRows(facts_, states_[i].as<__half>(), 2 * kLstmUnits, static_cast<int>(rows));
   products_ = DeviceMemory(device, product, "LSTM input products");
   cells_ = DeviceMemory(device, cells, "LSTM cells");
   classes_ = DeviceMemory(device, rows, "classes");
@@ -143,8 +142,7 @@ void SegmentationProgram::check_view(const View& view, int value, int items, boo
   const std::int64_t count = base::element_count(v.shape);
   std::int64_t last = items - 1;
   if (!view.positions.empty()) {
-    if (!input)
-      base::fail(ErrorCode::kInvalidArgument, "{}: outputs have no positions", v.name);
+    if (!input) base::fail(ErrorCode::kInvalidArgument, "{}: outputs have no positions", v.name);
     if (view.positions.size() < static_cast<std::size_t>(items))
       base::fail(ErrorCode::kInvalidArgument, "{}: {} positions for {} items", v.name,
                  view.positions.size(), items);
@@ -154,8 +152,7 @@ void SegmentationProgram::check_view(const View& view, int value, int items, boo
       base::fail(ErrorCode::kInvalidArgument, "{}: position {}; they count from 0", v.name, *low);
     last = *high;
   }
-  const std::int64_t need =
-      (view.offset + last * view.item_stride + count) * element_bytes(v.type);
+  const std::int64_t need = (view.offset + last * view.item_stride + count) * element_bytes(v.type);
   if (view.buffer == nullptr || view.offset < 0 || view.item_stride < 0 ||
       need > static_cast<std::int64_t>(view.buffer->bytes()))
     base::fail(ErrorCode::kInvalidArgument, "buffer of {}: {} bytes needed, {} there", v.name, need,
@@ -210,8 +207,7 @@ void SegmentationProgram::run_front(const Run& run, int first, int count,
   const auto taps_from = [&](int item) {
     const FrameTap sinc0 = tap_of(run, ids_.sinc[0], item), sinc1 = tap_of(run, ids_.sinc[1], item),
                    sinc2 = tap_of(run, ids_.sinc[2], item);
-    return FrontTaps{sinc0.data,   sinc0.stride, sinc1.data,
-                     sinc1.stride, sinc2.data,   sinc2.stride};
+    return FrontTaps{sinc0.data, sinc0.stride, sinc1.data, sinc1.stride, sinc2.data, sinc2.stride};
   };
   if (same_positions(run)) {
     source.count = count;

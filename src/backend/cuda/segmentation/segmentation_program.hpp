@@ -53,8 +53,8 @@ class SegmentationProgram final : public Program {
   /// \param reached called behind every part; may be empty.
   void run_pass(const Run& run, int first, int count, const std::int32_t* positions,
                 cudaStream_t stream, const Visit& reached) const;
-  void run_front(const Run& run, int first, int count, const std::int32_t* positions,
-                 __half* rows, int windows, cudaStream_t stream) const;
+  void run_front(const Run& run, int first, int count, const std::int32_t* positions, __half* rows,
+                 int windows, cudaStream_t stream) const;
   void finish(const Run& run, int first, int count, cudaStream_t stream) const;
   /// Where an output lies from item `first` on; nothing when the value is no output.
   FrameTap tap_of(const Run& run, int value, int first) const;
@@ -70,7 +70,7 @@ class SegmentationProgram final : public Program {
   std::unique_ptr<FrameHeadLayer> head_;
   DeviceMemory states_[2], products_, cells_, classes_, positions_;
   LstmRows front_rows_, state_rows_[2];  // the same memory as the input of layers
-  PinnedPool staging_;  // of positions
+  PinnedPool staging_;                   // of positions
   std::vector<Choice> choices_;
 };
 
