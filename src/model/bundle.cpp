@@ -3,6 +3,7 @@
 #include "model/bundle.hpp"
 
 #include <algorithm>
+#include <future>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -30,14 +31,25 @@ Bundle load_folder(const fs::path& folder, bool allow_unknown_weights) {
   bundle.name = manifest.name;
   bundle.folder = folder;
   std::map<std::string, base::NpyArray> arrays;
-  for (const ManifestFile& file : manifest.files) {
-    ModelFileReport& report = bundle.files.emplace_back();
+  bundle.files.resize(manifest.files.size());
+  // Reading, hashing and folding a network takes long enough for a thread each.
+  std::vector<std::future<Weights>> weights(manifest.files.size());
+  for (std::size_t i = 0; i < manifest.files.size(); ++i) {
+    const ManifestFile& file = manifest.files[i];
+    ModelFileReport& report = bundle.files[i];
+    if (file.role != "plda")
+      weights[i] = std::async(std::launch::async,
+                              [&folder, &file, &report] { return read_weights(folder, file, report); });
+  }
+  for (std::size_t i = 0; i < manifest.files.size(); ++i) {
+    const ManifestFile& file = manifest.files[i];
+    ModelFileReport& report = bundle.files[i];
     if (file.role == "plda") {
       read_plda(folder, file, arrays, report);
     } else if (file.role == "segmentation") {
-      bundle.segmentation = read_weights(folder, file, report);
+      bundle.segmentation = weights[i].get();
     } else {
-      bundle.embedding = read_weights(folder, file, report);
+      bundle.embedding = weights[i].get();
       bundle.embedding_kind = file.kind;
     }
     require_permission(report, (folder / file.file).string(), allow_unknown_weights);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <future>
 #include <map>
 #include <new>
 #include <string>
@@ -99,26 +100,26 @@ pipeline::QueueThreads queue_threads(int threads, std::size_t files) {
 class Diarizer::Impl {
  public:
   explicit Impl(const DiarizerOptions& options)
-      : options_(options),
-        preset_(choose_preset(options.preset, options.models)),
-        bundle_(model::load_bundle(models_folder(options.models), preset_.bundle,
-                                   options.allow_unknown_weights)),
-        cluster_settings_(pipeline::cluster_settings(preset_, bundle_.plda)) {
+      : options_(options), preset_(choose_preset(options.preset, options.models)) {
     if (options.batch < 0)
       base::fail(ErrorCode::kInvalidArgument, "batch of {} windows: use 0 or more", options.batch);
-    for (const std::string& device : backend::expand_devices(options.device))
-      workers_.push_back(std::make_unique<DeviceWorker>(
-          backend::BackendOptions{.device = device,
-                                  .threads = options.threads,
-                                  .target = options.target,
-                                  .max_memory = options.max_gpu_memory},
-          bundle_, preset_, options.batch));
+    // A GPU takes as long to wake up as the weights take to be read.
+    auto workers = std::async(std::launch::async, [&] { return make_workers(); });
+    bundle_ = model::load_bundle(models_folder(options.models), preset_.bundle,
+                                 options.allow_unknown_weights);
+    cluster_settings_ = pipeline::cluster_settings(preset_, bundle_.plda);
+    workers_ = workers.get();
     const int threads = workers_.front()->in_host_memory() ? workers_.front()->backend().threads()
                         : options.threads > 0              ? options.threads
                                                            : base::usable_processors();
     pool_ = std::make_unique<base::TaskPool>(threads);
     // What can fail fails here, not in the first run.
-    for (const auto& worker : workers_) worker->give_back(worker->take(1, options.precision));
+    std::vector<std::future<void>> ready;
+    for (const auto& worker : workers_)
+      ready.push_back(std::async(std::launch::async, [this, &worker] {
+        worker->give_back(worker->take(1, options_.precision));
+      }));
+    for (std::future<void>& each : ready) each.get();
   }
 
   Diarization run(audio::Source& source, std::string uri, const RunOptions& options,
@@ -140,6 +141,18 @@ class Diarizer::Impl {
   const std::string& preset() const noexcept { return preset_.name; }
 
  private:
+  std::vector<std::unique_ptr<DeviceWorker>> make_workers() const {
+    std::vector<std::unique_ptr<DeviceWorker>> workers;
+    for (const std::string& device : backend::expand_devices(options_.device))
+      workers.push_back(std::make_unique<DeviceWorker>(
+          backend::BackendOptions{.device = device,
+                                  .threads = options_.threads,
+                                  .target = options_.target,
+                                  .max_memory = options_.max_gpu_memory},
+          bundle_, preset_, options_.batch));
+    return workers;
+  }
+
   void run_stages(audio::Source& source, const RunOptions& options, const RunControl& control,
                   Diarization& result) {
     const Precision precision = precision_of(options);

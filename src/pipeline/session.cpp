@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 #include "base/run_control.hpp"
 #include "pipeline/row_masks.hpp"
@@ -61,13 +62,16 @@ Session::Session(backend::Backend& backend, const model::Bundle& bundle,
       queue_(backend.make_queue()),
       tape_(backend, *queue_, model::sinc_front_end(bundle.segmentation), features_of(preset),
             tape_seconds(options), kSlots),
-      // Decisions are hard, so segmentation is exact in every mode (pipeline.md 17).
-      segmentation_(
-          backend.compile(model::segmentation_network(bundle.segmentation),
-                          {.max_items = options.windows, .precision = Precision::kExact})),
-      classes_(backend.allocate(static_cast<std::size_t>(options.windows) * kFramesPerChunk)),
-      embedder_(make_pair_embedder(backend, *queue_, preset, bundle.embedding, options.windows,
-                                   tape_.seconds(), options.precision)) {
+      classes_(backend.allocate(static_cast<std::size_t>(options.windows) * kFramesPerChunk)) {
+  // Both networks at the same time: packing weights takes longer than everything else here.
+  auto segmentation = std::async(std::launch::async, [&] {
+    // Decisions are hard, so segmentation is exact in every mode (pipeline.md 17).
+    return backend.compile(model::segmentation_network(bundle.segmentation),
+                           {.max_items = options.windows, .precision = Precision::kExact});
+  });
+  embedder_ = make_pair_embedder(backend, *queue_, preset, bundle.embedding, options.windows,
+                                 tape_.seconds(), options.precision);
+  segmentation_ = segmentation.get();
   for (int slot = 0; slot < kSlots; ++slot) {
     masks_.push_back(allocate_masks(backend, options.windows));
     batches_.push_back(std::make_unique<Batch>(*queue_));
