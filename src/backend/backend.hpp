@@ -63,17 +63,15 @@ class Queue {
   virtual void wait_for(Mark& mark) = 0;
   /// Between two marks that were reached.
   virtual double seconds_between(const Mark& from, const Mark& to) = 0;
-  /// Moves bytes inside one buffer (ranges may overlap): carry-over of a strip.
-  virtual void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) = 0;
   /// Returns when everything queued before is done. \throws Error kDeviceLost, kCancelled.
   virtual void wait() = 0;
 };
 
 /// Where a graph input or output lies. Offsets and strides count elements of the value's type.
-/// Item i starts at offset + i*item_stride; windows of a strip are items whose stride is smaller
+/// Item i starts at offset + i*item_stride; windows of a tape are items whose stride is smaller
 /// than their size. Ragged values: with item_stride 0 the items lie back to back, otherwise they
 /// start at multiples of the stride as well (a front end run over overlapping stretches of one
-/// strip). A shared value has one array at `offset`, `rows` long.
+/// tape). A shared value has one array at `offset`, `rows` long.
 struct View {
   Buffer* buffer = nullptr;
   std::int64_t offset = 0;

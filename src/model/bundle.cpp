@@ -38,8 +38,9 @@ Bundle load_folder(const fs::path& folder, bool allow_unknown_weights) {
     const ManifestFile& file = manifest.files[i];
     ModelFileReport& report = bundle.files[i];
     if (file.role != "plda")
-      weights[i] = std::async(std::launch::async,
-                              [&folder, &file, &report] { return read_weights(folder, file, report); });
+      weights[i] = std::async(std::launch::async, [&folder, &file, &report] {
+        return read_weights(folder, file, report);
+      });
   }
   for (std::size_t i = 0; i < manifest.files.size(); ++i) {
     const ManifestFile& file = manifest.files[i];

@@ -18,7 +18,7 @@ struct Value {
   std::string name;  // unique in the graph, e.g. "layer3.2" or "lstm0"
   ElementType type = ElementType::kF32;
   base::Shape shape;
-  bool shared = false;  // one array for all items of a batch (the strip a gather reads from)
+  bool shared = false;  // one array for all items of a batch (the tape a gather reads from)
 };
 
 struct Node {

@@ -61,10 +61,6 @@ class CpuQueue final : public HostMarkQueue {
     std::memcpy(target.data(), part(const_cast<Buffer&>(source), offset, target.size()),
                 target.size());
   }
-  void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override {
-    if (bytes == 0) return;
-    std::memmove(part(buffer, to, bytes), part(buffer, from, bytes), bytes);
-  }
 
  private:
   static std::byte* part(Buffer& buffer, std::size_t offset, std::size_t bytes) {

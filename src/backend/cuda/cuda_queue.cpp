@@ -116,22 +116,6 @@ void CudaQueue::collect(std::uint64_t number) {
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-void CudaQueue::move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) {
-  check_range(buffer, to, bytes);
-  check_range(buffer, from, bytes);
-  const DeviceGuard guard(device_);
-  if (moved_.bytes() < bytes) {
-    wait();  // the old block may still be in use
-    moved_ = DeviceMemory(device_, bytes, "carry-over");
-  }
-  check(cudaMemcpyAsync(moved_.data(), data_of(buffer) + from, bytes, cudaMemcpyDeviceToDevice,
-                        stream_),
-        "carry-over");
-  check(cudaMemcpyAsync(data_of(buffer) + to, moved_.data(), bytes, cudaMemcpyDeviceToDevice,
-                        stream_),
-        "carry-over");
-}
-
 void CudaQueue::wait() {
   const DeviceGuard guard(device_);
   check(cudaStreamSynchronize(stream_), "GPU work");

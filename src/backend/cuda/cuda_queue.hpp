@@ -27,7 +27,6 @@ class CudaQueue final : public Queue {
   void upload_pcm16(Buffer& target, std::size_t first,
                     std::span<const std::int16_t> source) override;
   void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
-  void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override;
   void wait() override;
   std::unique_ptr<Mark> make_mark() override;
   void set(Mark& mark) override;
@@ -52,7 +51,6 @@ class CudaQueue final : public Queue {
   PinnedPool pool_;
   std::vector<Pending> pending_;
   std::uint64_t number_ = 0;  // of the last download
-  DeviceMemory moved_;        // where overlapping moves rest; grows
 };
 
 }  // namespace diarist::backend::cuda

@@ -34,10 +34,4 @@ void HostQueue::download(const Buffer& source, std::size_t offset, std::span<std
   if (!target.empty()) std::memcpy(target.data(), from, target.size());
 }
 
-void HostQueue::move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) {
-  std::byte* target = address(buffer, to, bytes);
-  const std::byte* source = address(buffer, from, bytes);
-  if (bytes > 0) std::memmove(target, source, bytes);
-}
-
 }  // namespace diarist::backend::reference

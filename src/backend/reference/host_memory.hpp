@@ -36,7 +36,6 @@ class HostQueue final : public HostMarkQueue {
   void upload_pcm16(Buffer& target, std::size_t first,
                     std::span<const std::int16_t> source) override;
   void download(const Buffer& source, std::size_t offset, std::span<std::byte> target) override;
-  void move(Buffer& buffer, std::size_t to, std::size_t from, std::size_t bytes) override;
 };
 
 }  // namespace diarist::backend::reference

@@ -164,11 +164,13 @@ TEST_F(ReferenceProgramTest, QueueChecksRanges) {
   expect_code(ErrorCode::kInternal, [&] { queue_->upload(*buffer, 0, bytes); });
   expect_code(ErrorCode::kInternal,
               [&] { queue_->download(*buffer, 9, std::span(bytes).first(1)); });
-  expect_code(ErrorCode::kInternal, [&] { queue_->move(*buffer, 0, 5, 4); });
-  const Numbers numbers = {1, 2};
-  queue_->upload(*buffer, 0, std::as_bytes(std::span(numbers)));
-  queue_->move(*buffer, 4, 0, 4);
-  EXPECT_EQ(numbers_of(*backend_, *buffer), (Numbers{1, 1}));
+  const std::int16_t pcm16[] = {-32768, 16384, 1};
+  expect_code(ErrorCode::kInternal, [&] { queue_->upload_pcm16(*buffer, 0, pcm16); });
+  expect_code(ErrorCode::kInternal, [&] { queue_->upload_pcm16(*buffer, 1, std::span(pcm16, 2)); });
+  queue_->upload_pcm16(*buffer, 0, std::span(pcm16, 2));
+  EXPECT_EQ(numbers_of(*backend_, *buffer), (Numbers{-1, 0.5F}));
+  queue_->upload_pcm16(*buffer, 1, std::span(pcm16 + 2, 1));
+  EXPECT_EQ(numbers_of(*backend_, *buffer), (Numbers{-1, 1.0F / 32768}));
 }
 
 }  // namespace
