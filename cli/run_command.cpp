@@ -184,10 +184,14 @@ void show_timings(const RunReport& report, double load_seconds) {
       "{:.3f} s, clustering {:.3f} s, output {:.3f} s\n",
       t.decode, t.upload, t.features, t.segmentation, t.embedding, t.clustering, t.output);
   for (const DeviceReport& device : report.devices)
-    text += fmt::format("  {}: busy {:.3f} s of {:.3f} s, idle {:.1f} %, {:.2f} GB held\n",
-                        device.name, device.busy, device.wall,
-                        device.wall > 0 ? 100 * (1 - device.busy / device.wall) : 0,
-                        static_cast<double>(device.memory_bytes) / 1e9);
+    text += fmt::format(
+        "  {}: busy {:.3f} s of {:.3f} s, idle {:.1f} %, {:.2f} GB held; its thread waited {:.3f} "
+        "s "
+        "for it and {:.3f} s for samples\n",
+        device.name, device.busy, device.wall,
+        device.wall > 0 ? 100 * (1 - device.busy / device.wall) : 0,
+        static_cast<double>(device.memory_bytes) / 1e9, device.waited_for_device,
+        device.waited_for_samples);
   std::fputs(text.c_str(), stderr);
 }
 

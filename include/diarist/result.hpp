@@ -48,10 +48,14 @@ struct StageTimings {
 
 /// What a device did during a run of many files.
 struct DeviceReport {
-  std::string name;              ///< "cuda:0"
-  double busy = 0;               ///< seconds in which it worked on features and networks
-  double wall = 0;               ///< seconds from the first file to the last
-  std::size_t memory_bytes = 0;  ///< held on the device
+  std::string name;  ///< "cuda:0"
+  double busy = 0;   ///< seconds in which it worked on features and networks
+  double wall = 0;   ///< seconds from the first file to the last
+  /// Seconds in which the thread that feeds the device waited for it: much of it means that the
+  /// device sets the pace.
+  double waited_for_device = 0;
+  double waited_for_samples = 0;  ///< or waited for decoders: they set the pace
+  std::size_t memory_bytes = 0;   ///< held on the device
 };
 
 /// A run of many files as a whole.

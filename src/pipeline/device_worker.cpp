@@ -25,6 +25,11 @@ std::unique_ptr<Session> DeviceWorker::take(int step_seconds, Precision precisio
       return session;
     }
   }
+  if (!in_host_memory_) {
+    // Sessions of other options would only hold the memory that this one can use.
+    const std::lock_guard lock(mutex_);
+    idle_.clear();
+  }
   // First what has one size, then batches as large as fit beside it.
   if (preset_.embedding_kind == "campplus" && !in_host_memory_) pieces(precision);
   return make(step_seconds, precision);

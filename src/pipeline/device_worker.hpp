@@ -22,8 +22,9 @@ class DeviceWorker {
   DeviceWorker(const backend::BackendOptions& device, const model::Bundle& bundle,
                const model::Preset& preset, int batch);
 
-  /// A session for such options, an idle one if there is one.
-  /// \throws Error kOutOfMemory when not even a batch of one window fits, or not the one asked for.
+  /// A session for such options, an idle one if there is one. On a device a new one takes the place
+  /// of idle ones of other options. \throws Error kOutOfMemory when not even a batch of one window
+  /// fits, or not the one asked for.
   std::unique_ptr<Session> take(int step_seconds, Precision precision);
   /// A session that failed in the middle is not given back.
   void give_back(std::unique_ptr<Session> session);

@@ -327,10 +327,13 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     const pipeline::DeviceTime& time = sessions[i]->device_time();
     backend::Backend& device = workers_[i]->backend();
-    report.devices.push_back({.name = device.name(),
-                              .busy = time.busy - before[i].busy,
-                              .wall = time.wall - before[i].wall,
-                              .memory_bytes = device.memory_held()});
+    report.devices.push_back(
+        {.name = device.name(),
+         .busy = time.busy - before[i].busy,
+         .wall = time.wall - before[i].wall,
+         .waited_for_device = time.waited_for_device - before[i].waited_for_device,
+         .waited_for_samples = time.waited_for_samples - before[i].waited_for_samples,
+         .memory_bytes = device.memory_held()});
     if (!sessions[i]->failed()) workers_[i]->give_back(std::move(sessions[i]));
   }
   return report;

@@ -165,7 +165,10 @@ void Session::fill(Batch& batch, const Next& next, const Done& done, const std::
 void Session::pull(Recording& recording, std::int64_t until, const std::stop_token& stop) {
   while (!recording.ended && recording.decoded < until) {
     base::check_stop(stop);
-    std::optional<SampleBlock> block = recording.feed->next();
+    std::optional<SampleBlock> block = [&] {
+      const Stopwatch watch(device_time_.waited_for_samples);
+      return recording.feed->next();
+    }();
     if (!block) {
       recording.ended = true;
       break;
@@ -268,7 +271,10 @@ void Session::keep_log_mel(const PairRange& range, int slot) {
 }
 
 void Session::embed(Batch& batch, const std::stop_token& stop) {
-  queue_->wait_for(*batch.segmented);
+  {
+    const Stopwatch watch(device_time_.waited_for_device);
+    queue_->wait_for(*batch.segmented);
+  }
   std::size_t window = 0;
   for (const PairRange& range : batch.ranges) {
     Recording& recording = *range.recording;
@@ -301,7 +307,10 @@ void Session::embed(Batch& batch, const std::stop_token& stop) {
 }
 
 void Session::collect(Batch& batch, const Done& done) {
-  queue_->wait_for(*batch.embedded);
+  {
+    const Stopwatch watch(device_time_.waited_for_device);
+    queue_->wait_for(*batch.embedded);
+  }
   embedder_->collect();
   StageTimings times;
   times.features = queue_->seconds_between(*batch.uploaded, *batch.featured);

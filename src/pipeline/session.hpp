@@ -23,11 +23,12 @@ struct SessionOptions {
   Precision precision = Precision::kExact;
 };
 
-/// Time that a session's device spent on queued work, and the session's own from the first batch to
-/// the last, in seconds.
+/// Seconds of a session's runs.
 struct DeviceTime {
-  double busy = 0;
-  double wall = 0;
+  double busy = 0;                ///< the device's, on queued work
+  double wall = 0;                ///< from the first batch to the last
+  double waited_for_device = 0;   ///< of the session's thread: the device was behind
+  double waited_for_samples = 0;  ///< or the decoder was
 };
 
 /// Takes one recording after the other and packs their windows into batches of one size. While the

@@ -1,6 +1,7 @@
 #include "pipeline/tape.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
 
@@ -11,11 +12,13 @@ namespace {
 constexpr std::int64_t kRawTail = 251 - 10;
 constexpr std::int64_t kMelTail = 400 - 160;
 
+constexpr std::size_t kPiece = std::size_t{1} << 22;  // samples
+
 }  // namespace
 
 Tape::Tape(backend::Backend& backend, backend::Queue& queue, const model::Graph& raw,
            const model::Graph& log_mel, int seconds, int slots)
-    : queue_(queue), seconds_(seconds), zeros_(static_cast<std::size_t>(kSecond)) {
+    : queue_(queue), seconds_(seconds) {
   const auto allocate = [&](std::int64_t values) {
     return backend.allocate(static_cast<std::size_t>(values) * sizeof(float));
   };
@@ -30,17 +33,35 @@ Tape::Tape(backend::Backend& backend, backend::Queue& queue, const model::Graph&
 }
 
 void Tape::write(std::int64_t at, std::span<const std::int16_t> pcm16) {
-  queue_.upload_pcm16(*samples_, static_cast<std::size_t>(at), pcm16);
+  if (!floats_.empty() || at != pending_at_ + static_cast<std::int64_t>(pcm16_.size())) flush();
+  if (pcm16_.empty()) pending_at_ = at;
+  pcm16_.insert(pcm16_.end(), pcm16.begin(), pcm16.end());
+  if (pcm16_.size() >= kPiece) flush();
 }
 
 void Tape::write(std::int64_t at, std::span<const float> samples) {
-  queue_.upload(*samples_, static_cast<std::size_t>(at) * sizeof(float), std::as_bytes(samples));
+  if (!pcm16_.empty() || at != pending_at_ + static_cast<std::int64_t>(floats_.size())) flush();
+  if (floats_.empty()) pending_at_ = at;
+  floats_.insert(floats_.end(), samples.begin(), samples.end());
+  if (floats_.size() >= kPiece) flush();
 }
 
 void Tape::write_zeros(std::int64_t at, std::int64_t count) {
+  static constexpr std::array<std::int16_t, kSecond> kZeros{};
   for (std::int64_t done = 0; done < count; done += kSecond)
-    write(at + done, std::span<const std::int16_t>(zeros_).first(
+    write(at + done, std::span<const std::int16_t>(kZeros).first(
                          static_cast<std::size_t>(std::min(kSecond, count - done))));
+}
+
+// Devices take few large copies better than many small ones.
+void Tape::flush() {
+  if (!pcm16_.empty())
+    queue_.upload_pcm16(*samples_, static_cast<std::size_t>(pending_at_), pcm16_);
+  if (!floats_.empty())
+    queue_.upload(*samples_, static_cast<std::size_t>(pending_at_) * sizeof(float),
+                  std::as_bytes(std::span<const float>(floats_)));
+  pcm16_.clear();
+  floats_.clear();
 }
 
 void Tape::run(backend::Program& program, int used, std::int64_t tail, backend::Buffer& target,
@@ -58,6 +79,7 @@ void Tape::run(backend::Program& program, int used, std::int64_t tail, backend::
 }
 
 void Tape::compute(int used, int slot, const std::stop_token& stop) {
+  flush();
   run(*raw_program_, used, kRawTail, *raw_, kRawPerSecond, stop);
   run(*log_mel_program_, used, kMelTail, *log_mel_[static_cast<std::size_t>(slot)], kMelPerSecond,
       stop);

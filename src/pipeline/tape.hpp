@@ -28,7 +28,8 @@ class Tape {
        const model::Graph& log_mel, int seconds, int slots);
 
   int seconds() const noexcept { return seconds_; }
-  /// Writes samples at a sample of the tape.
+  /// Writes samples at a sample of the tape; they go to the device with compute(), or before it in
+  /// large pieces.
   void write(std::int64_t at, std::span<const std::int16_t> pcm16);
   void write(std::int64_t at, std::span<const float> samples);
   void write_zeros(std::int64_t at, std::int64_t count);
@@ -46,6 +47,7 @@ class Tape {
   bool in_host_memory() const noexcept { return samples_->host() != nullptr; }
 
  private:
+  void flush();
   void run(backend::Program& program, int used, std::int64_t tail, backend::Buffer& target,
            std::int64_t rows_per_second, const std::stop_token& stop);
 
@@ -54,8 +56,10 @@ class Tape {
   std::unique_ptr<backend::Program> raw_program_, log_mel_program_;
   std::unique_ptr<backend::Buffer> samples_, raw_;
   std::vector<std::unique_ptr<backend::Buffer>> log_mel_;
-  std::vector<int> used_;  // seconds per slot
-  std::vector<std::int16_t> zeros_;
+  std::vector<int> used_;            // seconds per slot
+  std::vector<std::int16_t> pcm16_;  // written, but not on their way yet; one of the two
+  std::vector<float> floats_;
+  std::int64_t pending_at_ = 0;  // where they belong
 };
 
 }  // namespace diarist::pipeline
