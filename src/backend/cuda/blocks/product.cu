@@ -12,6 +12,7 @@ constexpr int kOutputAlign = 64;
 
 int rounded(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
+template <bool kPre>
 struct RowSource {
   static constexpr bool kAlongRows = false;
   const float* input;
@@ -19,16 +20,29 @@ struct RowSource {
   const float* pre_offset;
   int pitch, columns, rows, first, stride, dilation;
 
-  __device__ __forceinline__ float operator()(int tap, int c, int m) const {
-    const int row = first + tap * dilation + m * stride;
-    if (c >= columns || row < 0 || row >= rows) return 0.0F;
-    const float x = input[static_cast<std::int64_t>(row) * pitch + c];
-    if (pre_scale == nullptr) return x;
-    return activate(fmaf(x, pre_scale[c], pre_offset[c]), 0.0F);
+  const float* at;  // of the row
+  int row;
+  bool inside;
+  float scale = 0, offset = 0;
+
+  __device__ __forceinline__ void seek(int tap, int c, int m) {
+    row = first + tap * dilation + m * stride;
+    at = input + (static_cast<std::int64_t>(row) * pitch + c);
+    inside = c < columns;
+    if (kPre) scale = inside ? pre_scale[c] : 0.0F;
+    if (kPre) offset = inside ? pre_offset[c] : 0.0F;
+  }
+  __device__ __forceinline__ float load(int m, int /*inner*/) const {
+    const bool there =
+        inside && static_cast<unsigned>(row + m * stride) < static_cast<unsigned>(rows);
+    return there ? at[static_cast<std::int64_t>(m * stride) * pitch] : 0.0F;
+  }
+  __device__ __forceinline__ float finish(float x) const {
+    return kPre ? activate(fmaf(x, scale, offset), 0.0F) : x;
   }
 };
 
-template <int kRows, int kOutputs>
+template <int kRows, int kOutputs, bool kPre>
 __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) row_product(RowProduct args) {
   using T = Tile<kRows, kOutputs>;
   __shared__ T tile;
@@ -37,7 +51,7 @@ __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) row_product(R
   const int output0 = static_cast<int>(blockIdx.y) * kOutputs;
   if (t0 >= length) return;
   const ProductWeights& product = args.product;
-  RowSource source;
+  RowSource<kPre> source;
   source.input = args.input.item(item);
   source.pre_scale = product.pre_scale;
   source.pre_offset = product.pre_offset;
@@ -77,11 +91,19 @@ struct MapSource {
   int channels, frequency, time, kernel;
   int first_f, first_t;  // of the pixel's first tap
 
-  __device__ __forceinline__ float operator()(int tap, int c, int /*row*/) const {
+  const float* at;
+  int left;  // channels from there on; none where the tap lies outside
+
+  __device__ __forceinline__ void seek(int tap, int c, int /*row*/) {
     const int f = first_f + tap / kernel, t = first_t + tap % kernel;
-    if (c >= channels || f < 0 || f >= frequency || t < 0 || t >= time) return 0.0F;
-    return input[c * plane + static_cast<std::int64_t>(f) * time + t];
+    const bool inside = f >= 0 && f < frequency && t >= 0 && t < time;
+    at = input + (c * plane + static_cast<std::int64_t>(f) * time + t);
+    left = inside ? channels - c : 0;
   }
+  __device__ __forceinline__ float load(int /*row*/, int inner) const {
+    return inner < left ? at[inner * plane] : 0.0F;
+  }
+  __device__ __forceinline__ float finish(float x) const { return x; }
 };
 
 template <int kRows, int kOutputs>
@@ -132,8 +154,8 @@ __global__ void __launch_bounds__(Tile<kRows, kOutputs>::kThreads) map_product(M
 /// How much work a tile makes of a product, empty rows and outputs included; small tiles load more
 /// for what they multiply.
 double cost(std::int64_t rows, int outputs, int tile_rows, int tile_outputs, double factor) {
-  const auto tiles = (rows + tile_rows - 1) / tile_rows *
-                     ((outputs + tile_outputs - 1) / tile_outputs);
+  const auto tiles =
+      (rows + tile_rows - 1) / tile_rows * ((outputs + tile_outputs - 1) / tile_outputs);
   return static_cast<double>(tiles) * tile_rows * tile_outputs * factor;
 }
 
@@ -142,8 +164,10 @@ void start_rows(const RowProduct& args, int items, int longest, cudaStream_t str
   const dim3 grid(static_cast<unsigned>((longest + kRows - 1) / kRows),
                   static_cast<unsigned>((args.product.outputs + kOutputs - 1) / kOutputs),
                   static_cast<unsigned>(items));
-  row_product<kRows, kOutputs>
-      <<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
+  if (args.product.pre_scale != nullptr)
+    row_product<kRows, kOutputs, true><<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
+  else
+    row_product<kRows, kOutputs, false><<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
 }
 
 template <int kRows, int kOutputs>
@@ -151,8 +175,7 @@ void start_maps(const MapProduct& args, int items, std::int64_t pixels, cudaStre
   const dim3 grid(static_cast<unsigned>((pixels + kRows - 1) / kRows),
                   static_cast<unsigned>((args.product.outputs + kOutputs - 1) / kOutputs),
                   static_cast<unsigned>(items));
-  map_product<kRows, kOutputs>
-      <<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
+  map_product<kRows, kOutputs><<<grid, Tile<kRows, kOutputs>::kThreads, 0, stream>>>(args);
 }
 
 }  // namespace

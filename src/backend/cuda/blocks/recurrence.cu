@@ -19,7 +19,7 @@ namespace diarist::backend::cuda::blocks {
 namespace {
 
 constexpr int kThreads = 256, kUnits = 128;
-constexpr int kGroups = kUnits / 4;     // of four weights of a gate
+constexpr int kGroups = kUnits / 4;       // of four weights of a gate
 constexpr int kHeldGroups = kGroups / 2;  // in registers
 constexpr int kGroupBytes = 2 * kThreads * 16;
 constexpr int kStepCosts[3] = {14, 18, 29};  // with 2, 4 and 8 items per CTA
@@ -117,6 +117,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const float(*const now)[kItems] = state[step & 1];
 #pragma unroll
     for (int g = 0; g < kHeldGroups; ++g) multiply_group<kItems>(held[g], now[4 * g], sum);
+#pragma unroll(kItems == 8 ? 2 : 4)
     for (int g = 0; g < shared_groups; ++g) {
       const float4 w[2] = {shared_weights[2 * g * kThreads + thread],
                            shared_weights[(2 * g + 1) * kThreads + thread]};
@@ -208,8 +209,7 @@ template <int kItems>
 cudaError_t launch_128(const RecurrenceArgs& args, int items, int shared_bytes,
                        cudaStream_t stream) {
   constexpr int kOwnBytes = 2 * kUnits * kItems * 4 + 1024;  // state, items, what the system takes
-  const int groups =
-      std::clamp((shared_bytes - kOwnBytes) / kGroupBytes, 0, kGroups - kHeldGroups);
+  const int groups = std::clamp((shared_bytes - kOwnBytes) / kGroupBytes, 0, kGroups - kHeldGroups);
   const int bytes = groups * kGroupBytes;
   const cudaError_t error = cudaFuncSetAttribute(
       recurrence_128<kItems>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

@@ -7,8 +7,10 @@
 //
 // Weights: [steps * 16][output_pitch], a slab never crosses a tap. A Source gives the left operand:
 //   bool kAlongRows: neighbours in memory are rows (maps), not inner indices (rows of features);
-//     then thread t is only asked for row t % kRows
-//   float operator()(int tap, int c, int row): zero outside.
+//     then a thread is asked for one row only
+//   void seek(int tap, int c, int row): where the thread's next loads begin
+//   float load(int rows, int inner): so many rows or inner indices further, zero outside
+//   float finish(float x): what becomes of it; called when it has arrived, before the next seek().
 
 namespace diarist::backend::cuda::blocks {
 
@@ -40,7 +42,7 @@ struct Tile {
 };
 
 template <int kRows, int kOutputs, typename Source>
-__device__ __forceinline__ void multiply(Tile<kRows, kOutputs>& tile, const Source& source,
+__device__ __forceinline__ void multiply(Tile<kRows, kOutputs>& tile, Source& source,
                                          const float* weights, int output_pitch, int taps,
                                          int slabs, float (&sum)[8][4]) {
   using T = Tile<kRows, kOutputs>;
@@ -55,11 +57,15 @@ __device__ __forceinline__ void multiply(Tile<kRows, kOutputs>& tile, const Sour
   constexpr int kInnerStep = kAlong ? T::kThreads / kRows : 0;
   float next[T::kLoads];
   float4 next_weights[T::kWeightLoads];
+  int tap = 0, slab = 0;
   const auto fetch = [&](int step) {
-    const int tap = step / slabs, c = step % slabs * kSlab + load_k;
+    source.seek(tap, slab * kSlab + load_k, load_row);
+    if (++slab == slabs) {
+      slab = 0;
+      ++tap;
+    }
 #pragma unroll
-    for (int i = 0; i < T::kLoads; ++i)
-      next[i] = source(tap, c + i * kInnerStep, load_row + i * kRowStep);
+    for (int i = 0; i < T::kLoads; ++i) next[i] = source.load(i * kRowStep, i * kInnerStep);
     const float* from = weights + static_cast<std::size_t>(step) * kSlab * output_pitch;
 #pragma unroll
     for (int i = 0; i < T::kWeightLoads; ++i) {
@@ -71,7 +77,7 @@ __device__ __forceinline__ void multiply(Tile<kRows, kOutputs>& tile, const Sour
   const auto keep = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < T::kLoads; ++i)
-      tile.rows[buffer][load_k + i * kInnerStep][load_row + i * kRowStep] = next[i];
+      tile.rows[buffer][load_k + i * kInnerStep][load_row + i * kRowStep] = source.finish(next[i]);
 #pragma unroll
     for (int i = 0; i < T::kWeightLoads; ++i) {
       const int index = thread + i * T::kThreads;
