@@ -8,8 +8,8 @@
 // Other sizes: threads go over the gates with all weights from L2, and pass them on in shared
 // memory: two barriers a step.
 //
-// A gate is one chain of fused multiply-adds over the units in order, plus the input product,
-// however many items share the CTA and wherever the weights lie.
+// A gate is one chain of fused multiply-adds over the units in a fixed order, plus the input
+// product, however many items share the CTA and wherever the weights lie.
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ constexpr int kThreads = 256, kUnits = 128;
 constexpr int kGroups = kUnits / 4;       // of four weights of a gate
 constexpr int kHeldGroups = kGroups / 2;  // in registers
 constexpr int kGroupBytes = 2 * kThreads * 16;
-constexpr int kStepCosts[3] = {14, 18, 29};  // with 2, 4 and 8 items per CTA
+constexpr int kStepCosts[3] = {22, 34, 55};  // with 2, 4 and 8 items per CTA
 
 __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0F, 1.0F + __expf(-x)); }
 
@@ -115,18 +115,15 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
     float sum[2][kItems] = {};
     const float(*const now)[kItems] = state[step & 1];
+    // A group from registers covers the way of the next one from memory. One generic pointer, so
+    // that no branch stops loads from going ahead.
 #pragma unroll
-    for (int g = 0; g < kHeldGroups; ++g) multiply_group<kItems>(held[g], now[4 * g], sum);
-#pragma unroll(kItems == 8 ? 2 : 4)
-    for (int g = 0; g < shared_groups; ++g) {
-      const float4 w[2] = {shared_weights[2 * g * kThreads + thread],
-                           shared_weights[(2 * g + 1) * kThreads + thread]};
+    for (int g = 0; g < kHeldGroups; ++g) {
+      const float4* const from = g < shared_groups ? shared_weights + 2 * g * kThreads + thread
+                                                   : weights + 2 * (kHeldGroups + g) * kThreads;
+      const float4 w[2] = {from[0], from[kThreads]};
+      multiply_group<kItems>(held[g], now[4 * g], sum);
       multiply_group<kItems>(w, now[4 * (kHeldGroups + g)], sum);
-    }
-#pragma unroll 4
-    for (int g = kHeldGroups + shared_groups; g < kGroups; ++g) {
-      const float4 w[2] = {weights[2 * g * kThreads], weights[(2 * g + 1) * kThreads]};
-      multiply_group<kItems>(w, now[4 * g], sum);
     }
 #pragma unroll
     for (int j = 0; j < kItems; ++j) {
@@ -143,8 +140,9 @@ __global__ void __launch_bounds__(kThreads, 1)
       const float keep1 = half == 0 ? sum[1][j] : sum[1][kOwn + j];
       const float got0 = __shfl_xor_sync(0xFFFFFFFFU, send0, 1);
       const float got1 = __shfl_xor_sync(0xFFFFFFFFU, send1, 1);
-      fresh[j] = half == 0 ? cell_step(keep0, keep1, got0, got1, cell[j])
-                           : cell_step(got0, got1, keep0, keep1, cell[j]);
+      const float in = half == 0 ? keep0 : got0, forget = half == 0 ? keep1 : got1;
+      const float candidate = half == 0 ? got0 : keep0, out = half == 0 ? got1 : keep1;
+      fresh[j] = cell_step(in, forget, candidate, out, cell[j]);
       state[(step + 1) & 1][unit][half * kOwn + j] = fresh[j];
     }
 #pragma unroll
