@@ -1,6 +1,6 @@
-// Kernels of product.hpp: tiles of tile.cuh, whichever leaves least of itself empty. For maps a row
-// is a pixel; they are counted along time, then along frequency, so that short maps fill a tile
-// too.
+// Kernels of product.hpp: tiles of tile.cuh, for rows whichever leaves least of itself empty. For
+// maps a row is a pixel; they are counted along time, then along frequency, so that short maps fill
+// a tile too.
 
 #include "backend/cuda/blocks/product.hpp"
 #include "backend/cuda/blocks/tile.cuh"
@@ -9,7 +9,6 @@ namespace diarist::backend::cuda::blocks {
 namespace {
 
 constexpr int kOutputAlign = 64;
-constexpr int kBlocks = 6;  // on a multiprocessor at least; holds the registers below 170
 
 int rounded(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -44,7 +43,7 @@ struct RowSource {
 };
 
 template <typename T, bool kPre>
-__global__ void __launch_bounds__(T::kThreads, kBlocks) row_product(RowProduct args) {
+__global__ void __launch_bounds__(T::kThreads) row_product(RowProduct args) {
   __shared__ T tile;
   const int item = static_cast<int>(blockIdx.z), length = args.output.length(item);
   const int t0 = static_cast<int>(blockIdx.x) * T::kRows;
@@ -113,7 +112,7 @@ struct MapSource {
 };
 
 template <typename T>
-__global__ void __launch_bounds__(T::kThreads, kBlocks) map_product(MapProduct args) {
+__global__ void __launch_bounds__(T::kThreads) map_product(MapProduct args) {
   __shared__ T tile;
   const int item = static_cast<int>(blockIdx.z), length = args.output.length(item);
   const std::int64_t pixels = static_cast<std::int64_t>(args.out_frequency) * length;
@@ -159,11 +158,6 @@ __global__ void __launch_bounds__(T::kThreads, kBlocks) map_product(MapProduct a
   }
 }
 
-using Square = Tile<64, 64, 8>;
-using Narrow = Tile<128, 32, 8>;
-using LowSquare = Tile<32, 64, 4>;
-using LowNarrow = Tile<64, 32, 4>;
-
 unsigned count(std::int64_t n, int per_tile) {
   return static_cast<unsigned>((n + per_tile - 1) / per_tile);
 }
@@ -173,20 +167,8 @@ dim3 grid_of(std::int64_t rows, int outputs, int items) {
   return dim3(count(rows, T::kRows), count(outputs, T::kOutputs), static_cast<unsigned>(items));
 }
 
-/// How much work a tile makes of a product, empty rows and outputs included. Four outputs per
-/// thread load more for what they multiply; eight leave a large GPU idle when there is little to
-/// do.
 template <typename T>
-double cost(std::int64_t rows, int outputs, int items) {
-  constexpr double kThreadsOfADevice = 32768;
-  const dim3 grid = grid_of<T>(rows, outputs, items);
-  const double tiles = static_cast<double>(grid.x) * grid.y * grid.z;
-  const double idle = tiles * T::kThreads < kThreadsOfADevice ? 1.5 : 1;
-  return tiles * T::kRows * T::kOutputs * (T::kWide == 8 ? idle : 1.35);
-}
-
-template <typename T>
-void start(const RowProduct& args, int items, std::int64_t longest, cudaStream_t stream) {
+void start_rows(const RowProduct& args, int items, int longest, cudaStream_t stream) {
   const dim3 grid = grid_of<T>(longest, args.product.outputs, items);
   if (args.product.pre_scale != nullptr)
     row_product<T, true><<<grid, T::kThreads, 0, stream>>>(args);
@@ -195,26 +177,26 @@ void start(const RowProduct& args, int items, std::int64_t longest, cudaStream_t
 }
 
 template <typename T>
-void start(const MapProduct& args, int items, std::int64_t pixels, cudaStream_t stream) {
+void start_maps(const MapProduct& args, int items, std::int64_t pixels, cudaStream_t stream) {
   map_product<T><<<grid_of<T>(pixels, args.product.outputs, items), T::kThreads, 0, stream>>>(args);
 }
 
-/// Starts the cheapest tile; which one has no say in the bits.
-template <typename Args>
-cudaError_t start_cheapest(const Args& args, int items, std::int64_t rows, cudaStream_t stream) {
-  const int outputs = args.product.outputs;
-  const struct {
-    void (*start)(const Args&, int, std::int64_t, cudaStream_t);
-    double cost;
-  } candidates[] = {{start<Square>, cost<Square>(rows, outputs, items)},
-                    {start<Narrow>, cost<Narrow>(rows, outputs, items)},
-                    {start<LowSquare>, cost<LowSquare>(rows, outputs, items)},
-                    {start<LowNarrow>, cost<LowNarrow>(rows, outputs, items)}};
-  const auto* best = candidates;
-  for (const auto& each : candidates)
-    if (each.cost < best->cost) best = &each;
-  best->start(args, items, rows, stream);
-  return cudaGetLastError();
+struct RowTile {
+  void (*start)(const RowProduct&, int, int, cudaStream_t);
+  int rows, outputs;
+  double factor;  // of the time: small tiles load more for what they multiply
+};
+
+// Eight outputs per thread are slower here: too few threads for the registers they take.
+constexpr RowTile kRowTiles[] = {{start_rows<Tile<64, 64, 4>>, 64, 64, 1.0},
+                                 {start_rows<Tile<128, 32, 4>>, 128, 32, 1.05},
+                                 {start_rows<Tile<32, 64, 4>>, 32, 64, 1.15},
+                                 {start_rows<Tile<64, 32, 4>>, 64, 32, 1.15}};
+
+/// How much work a tile makes of a product, empty rows and outputs included.
+double cost(const RowTile& tile, int rows, int outputs) {
+  return double{1} * count(rows, tile.rows) * tile.rows * count(outputs, tile.outputs) *
+         tile.outputs * tile.factor;
 }
 
 }  // namespace
@@ -234,14 +216,27 @@ std::vector<float> pack_product(const float* weight, int outputs, int columns, i
 cudaError_t launch_row_product(const RowProduct& args, int items, int longest,
                                cudaStream_t stream) {
   if (longest < 1) return cudaSuccess;
-  return start_cheapest(args, items, longest, stream);
+  const int outputs = args.product.outputs;
+  const RowTile* best = kRowTiles;
+  for (const RowTile& tile : kRowTiles)
+    if (cost(tile, longest, outputs) < cost(*best, longest, outputs)) best = &tile;
+  best->start(args, items, longest, stream);
+  return cudaGetLastError();
 }
 
 cudaError_t launch_map_product(const MapProduct& args, int items, int longest,
                                cudaStream_t stream) {
-  if (args.product.taps != 9 && args.product.taps != 1) return cudaErrorNotSupported;
+  const ProductWeights& product = args.product;
+  if (product.taps != 9 && product.taps != 1) return cudaErrorNotSupported;
   if (longest < 1) return cudaSuccess;
-  return start_cheapest(args, items, std::int64_t{args.out_frequency} * longest, stream);
+  const std::int64_t pixels = std::int64_t{args.out_frequency} * longest;
+  if (product.outputs > 32)
+    start_maps<Tile<64, 64, 4>>(args, items, pixels, stream);
+  else if (product.taps == 9)
+    start_maps<Tile<128, 32, 8>>(args, items, pixels, stream);
+  else
+    start_maps<Tile<128, 32, 4>>(args, items, pixels, stream);
+  return cudaGetLastError();
 }
 
 }  // namespace diarist::backend::cuda::blocks

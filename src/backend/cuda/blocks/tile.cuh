@@ -1,10 +1,10 @@
 #pragma once
 // The product engine of this folder: a CTA makes kRows x kOutputs numbers of a matrix product, a
-// thread eight rows times kWide outputs: eight, since what limits is the bytes that shared memory
-// hands to registers, or four where the threads would be too few. The inner dimension goes in slabs
-// of 16: while one slab is summed from one buffer of shared memory, the next is on its way through
-// registers to the other. Every number is one chain of fused multiply-adds in the order of the
-// inner dimension, whatever the tile: its bits depend on nothing but its own row and column.
+// thread eight rows times kWide outputs, four or eight: with eight, shared memory hands fewer bytes
+// to registers for what is multiplied, but there are half as many threads. The inner dimension goes
+// in slabs of 16: while one slab is summed from one buffer of shared memory, the next is on its way
+// through registers to the other. Every number is one chain of fused multiply-adds in the order of
+// the inner dimension, whatever the tile: its bits depend on nothing but its own row and column.
 //
 // Weights: [steps * 16][output_pitch], a slab never crosses a tap. A Source gives the left operand:
 //   bool kAlongRows: neighbours in memory are rows (maps), not inner indices (rows of features);
