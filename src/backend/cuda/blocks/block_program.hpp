@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cuda/blocks/item_places.hpp"
 #include "backend/cuda/blocks/plan.hpp"
 #include "backend/cuda/pinned_pool.hpp"
 
@@ -33,12 +34,6 @@ class BlockProgram final : public Program {
 
  private:
   const model::Value& value(model::ValueId id) const;
-  void check_run(const Run& run) const;
-  void fill_lengths(const Run& run, int item);
-  void fill_places(const Run& run, blocks::Place* table);
-  std::int64_t time_of(model::ValueId id) const;
-  /// First element of an item of a view, checked against its buffer.
-  std::int64_t start_in(const View& view, model::ValueId id, int item, std::int64_t& next) const;
   blocks::Argument argument(model::ValueId id, const Run& run, const blocks::Place* table,
                             int first, int items) const;
   blocks::Argument placed(std::size_t row, void* base, const Run& run, const blocks::Place* table,
@@ -51,16 +46,15 @@ class BlockProgram final : public Program {
   int device_;
   model::Graph graph_;
   CompileOptions options_;
-  bool ragged_ = false, gathers_ = false;
+  bool gathers_ = false;
   blocks::Plan plan_;
+  std::unique_ptr<blocks::ItemPlaces> places_;
   DeviceMemory workspace_;
   DeviceMemory table_;  // places [row][items of the run]; a row per array, then per copied output
   DeviceMemory fault_;  // one 64-bit word
   PinnedPool staging_;
   std::unique_ptr<unsigned long long, void (*)(unsigned long long*)> fault_copy_;  // page-locked
   std::unique_ptr<CUevent_st, void (*)(cudaEvent_t)> done_;  // the last run's end
-  std::vector<std::int64_t> lengths_;                        // of one item's values
-  std::vector<std::int64_t> next_;  // by view: where its back-to-back items go on
   std::vector<blocks::Argument> inputs_, hidden_;
   std::vector<Choice> choices_;
 };

@@ -48,10 +48,11 @@ __global__ void __launch_bounds__(kThreads) context_gates(ContextGatesArgs args)
   const float* const sums = args.sums.item(item);
   for (int c = static_cast<int>(threadIdx.x); c < args.columns; c += kThreads) {
     float whole = 0;
-    for (int s = 0; s < segments; ++s) whole += sums[static_cast<std::int64_t>(s) * args.columns + c];
-    context[c] = whole / static_cast<float>(frames) +
-                 sums[static_cast<std::int64_t>(segment) * args.columns + c] /
-                     static_cast<float>(count);
+    for (int s = 0; s < segments; ++s)
+      whole += sums[static_cast<std::int64_t>(s) * args.columns + c];
+    context[c] =
+        whole / static_cast<float>(frames) +
+        sums[static_cast<std::int64_t>(segment) * args.columns + c] / static_cast<float>(count);
   }
   __syncthreads();
   for (int o = static_cast<int>(threadIdx.x); o < args.middle; o += kThreads)

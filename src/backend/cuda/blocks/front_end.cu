@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(kWarps * 32) log_mel(LogMelArgs args) {
   double2* const z = points[warp];
 
   double sum = 0;
-  for (int i = lane; i < kFrameSamples; i += 32) sum += args.scale * static_cast<double>(samples[i]);
+  for (int i = lane; i < kFrameSamples; i += 32)
+    sum += args.scale * static_cast<double>(samples[i]);
   const double mean = warp_sum(sum) / kFrameSamples;
   const auto windowed = [&](int i) {
     const double now = args.scale * static_cast<double>(samples[i]) - mean;
@@ -85,7 +86,8 @@ LogMelTables make_log_mel_tables(bool hamming) {
   LogMelTables tables{};
   for (int i = 0; i < kFrameSamples; ++i) {
     const double wave = std::cos(2 * kPi * i / (kFrameSamples - 1));
-    tables.window[i] = hamming ? 0.54 - 0.46 * wave : std::pow(std::fmax(0.0, 0.5 - 0.5 * wave), 0.85);
+    tables.window[i] =
+        hamming ? 0.54 - 0.46 * wave : std::pow(std::fmax(0.0, 0.5 - 0.5 * wave), 0.85);
   }
   for (int k = 0; k < kHalf; ++k) {
     tables.cosine[k] = std::cos(2 * kPi * k / 512);

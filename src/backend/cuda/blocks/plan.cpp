@@ -11,9 +11,6 @@ using model::ValueId;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Of a launch, so that items fit the grid's smaller axes.
-constexpr int kMostItems = 32768;
-
 class Planner {
  public:
   Planner(const model::Graph& graph, const std::vector<std::int64_t>& longest,

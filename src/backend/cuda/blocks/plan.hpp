@@ -22,7 +22,7 @@ struct ArrayPlan {
   Home home = Home::kNone;
   int view = -1;            // kShared, kInput, kOutput: position in the graph's list
   std::size_t offset = 0;   // kWorkspace: bytes
-  std::int64_t stride = 0;  // kWorkspace: elements from item to item
+  std::int64_t stride = 0;  // kWorkspace: elements of the longest item
 };
 
 struct NodePlan {
@@ -42,9 +42,12 @@ struct Plan {
   std::vector<NodePlan> nodes;    // those that an output needs, in order
   std::vector<ArrayPlan> arrays;  // by value, then those of the steps
   std::vector<OutputCopy> copies;
-  int items = 1;          // that run at the same time
+  int items = 1;          // of the longest kind that run at the same time
   std::size_t bytes = 0;  // of the workspace
 };
+
+/// Of a launch, so that items fit the grid's smaller axes.
+inline constexpr int kMostItems = 32768;
 
 /// Time axis of a value of a fixed shape: the last of a map, else the first.
 std::int64_t fixed_time(const model::Value& value);

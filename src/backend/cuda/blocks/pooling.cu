@@ -25,7 +25,8 @@ __device__ __forceinline__ float mask_at(const MaskedStatisticsArgs& args, int i
 // the 1e-8 vanishes behind any set frame, so that a single frame has no deviation at all.
 __global__ void mask_totals(MaskedStatisticsArgs args) {
   const int item = static_cast<int>(blockIdx.x), time = args.map.length(item);
-  for (int s = static_cast<int>(threadIdx.x); s < args.speakers; s += static_cast<int>(blockDim.x)) {
+  for (int s = static_cast<int>(threadIdx.x); s < args.speakers;
+       s += static_cast<int>(blockDim.x)) {
     float sum = 0, squares = 0;
     for (int t = 0; t < time; ++t) {
       const float w = mask_at(args, item, s, t, time);
@@ -76,7 +77,8 @@ __global__ void __launch_bounds__(kWarps * 32) head(HeadArgs args) {
       const float weight = w[k];
 #pragma unroll
       for (int r = 0; r < kRowsAtOnce; ++r)
-        if (r < rows) sum[r] = fmaf(weight, x[static_cast<std::int64_t>(r) * args.inputs + k], sum[r]);
+        if (r < rows)
+          sum[r] = fmaf(weight, x[static_cast<std::int64_t>(r) * args.inputs + k], sum[r]);
     }
 #pragma unroll
     for (int r = 0; r < kRowsAtOnce; ++r) {

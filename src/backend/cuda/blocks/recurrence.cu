@@ -1,15 +1,17 @@
 // Kernels of recurrence.hpp. One CTA is one direction of a few items and makes all their steps.
 //
-// 128 units: 256 threads; threads 2u and 2u + 1 own unit u, the even one its input and forget gate,
-// the odd one cell and output gate, for all items. Of a thread's 2 x 128 weights the first half
-// lies in registers, then come as many as fit in shared memory, the rest is read from the L2 cache
-// in every step. The two exchange gates by shuffles, so that each finishes half of the items; the
-// state is double-buffered in shared memory, [unit][items]: one barrier a step.
+// 128 units: 256 threads; threads 2u and 2u + 1 own unit u with its four gates, for all items: the
+// even one multiplies the first 64 numbers of the state, the odd one the others. So many rows per
+// thread since what limits is not the arithmetic but the bytes of the state that shared memory
+// hands to registers. Of a thread's 4 x 64 weights half lies in registers, then come as many as fit
+// in shared memory, the rest is read from the L1 and L2 caches in every step. The two exchange
+// their sums by shuffles, so that each finishes half of the items; the state is double-buffered in
+// shared memory, [unit][items]: one barrier a step.
 // Other sizes: threads go over the gates with all weights from L2, and pass them on in shared
 // memory: two barriers a step.
 //
-// A gate is one chain of fused multiply-adds over the units in order, plus the input product,
-// however many items share the CTA and wherever the weights lie.
+// The order of a gate's sum is fixed, however many items share the CTA and wherever the weights
+// lie.
 
 #include <algorithm>
 
@@ -19,10 +21,12 @@ namespace diarist::backend::cuda::blocks {
 namespace {
 
 constexpr int kThreads = 256, kUnits = 128;
-constexpr int kGroups = kUnits / 4;     // of four weights of a gate
-constexpr int kHeldGroups = kGroups / 2;  // in registers
-constexpr int kGroupBytes = 2 * kThreads * 16;
-constexpr int kStepCosts[3] = {14, 18, 29};  // with 2, 4 and 8 items per CTA
+constexpr int kSpan = kUnits / 2;            // numbers of the state that a thread multiplies
+constexpr int kGroups = kSpan / 4;           // of four weights of each gate
+constexpr int kHeldGroups = kGroups / 2;     // in registers
+constexpr int kGroupVectors = 4 * kThreads;  // float4 of all threads
+constexpr int kGroupBytes = kGroupVectors * 16;
+constexpr int kStepCosts[3] = {17, 26, 50};  // with 2, 4 and 8 items per CTA
 
 __device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0F, 1.0F + __expf(-x)); }
 
@@ -59,9 +63,8 @@ struct Items {
 };
 
 template <int kItems>
-__device__ __forceinline__ void multiply_group(const float4 (&w)[2], const float* state,
-                                               float (&sum)[2][kItems]) {
-  const float w0[4] = {w[0].x, w[0].y, w[0].z, w[0].w}, w1[4] = {w[1].x, w[1].y, w[1].z, w[1].w};
+__device__ __forceinline__ void multiply_group(const float4 (&w)[4], const float* state,
+                                               float (&sum)[4][kItems]) {
   // Four numbers of the state at a time: a unit's, or those of two units.
   constexpr int kUnitsAtOnce = kItems == 2 ? 2 : 1;
 #pragma unroll
@@ -72,8 +75,13 @@ __device__ __forceinline__ void multiply_group(const float4 (&w)[2], const float
       *reinterpret_cast<float4*>(h + i) = *reinterpret_cast<const float4*>(state + k * kItems + i);
 #pragma unroll
     for (int i = 0; i < kItems * kUnitsAtOnce; ++i) {
-      sum[0][i % kItems] = fmaf(w0[k + i / kItems], h[i], sum[0][i % kItems]);
-      sum[1][i % kItems] = fmaf(w1[k + i / kItems], h[i], sum[1][i % kItems]);
+      const int at = k + i / kItems;
+#pragma unroll
+      for (int gate = 0; gate < 4; ++gate) {
+        const float weight =
+            at == 0 ? w[gate].x : (at == 1 ? w[gate].y : (at == 2 ? w[gate].z : w[gate].w));
+        sum[gate][i % kItems] = fmaf(weight, h[i], sum[gate][i % kItems]);
+      }
     }
   }
 }
@@ -81,77 +89,72 @@ __device__ __forceinline__ void multiply_group(const float4 (&w)[2], const float
 template <int kItems>
 __global__ void __launch_bounds__(kThreads, 1)
     recurrence_128(RecurrenceArgs args, int items, int shared_groups) {
-  extern __shared__ __align__(16) float4 shared_weights[];  // [shared_groups][2][kThreads]
+  extern __shared__ __align__(16) float4 shared_weights[];  // [shared_groups][4][kThreads]
   __shared__ Items<kItems> known;
-  __shared__ __align__(16) float state[2][kUnits][kItems];
+  // The halves of the state start in different banks.
+  constexpr int kHalfPitch = kSpan * kItems + 4;
+  __shared__ __align__(16) float state[2][2][kHalfPitch];
   const int thread = static_cast<int>(threadIdx.x), unit = thread / 2, half = thread % 2;
   const int direction = static_cast<int>(blockIdx.y);
   if (thread == 0) known.read(args, static_cast<int>(blockIdx.x) * kItems, items);
   const float4* const weights = reinterpret_cast<const float4*>(args.weights[direction]) + thread;
-  float4 held[kHeldGroups][2];
+  float4 held[kHeldGroups][4];
 #pragma unroll
   for (int g = 0; g < kHeldGroups; ++g)
 #pragma unroll
-    for (int row = 0; row < 2; ++row) held[g][row] = weights[(2 * g + row) * kThreads];
-  for (int i = 0; i < 2 * shared_groups; ++i)
-    shared_weights[i * kThreads + thread] = weights[(2 * kHeldGroups + i) * kThreads];
-  for (int j = half; j < kItems; j += 2) state[0][unit][j] = 0;
+    for (int gate = 0; gate < 4; ++gate) held[g][gate] = weights[(4 * g + gate) * kThreads];
+  for (int i = 0; i < 4 * shared_groups; ++i)
+    shared_weights[i * kThreads + thread] = weights[(4 * kHeldGroups + i) * kThreads];
+  constexpr int kOwn = kItems / 2;
+  const int own0 = half * kOwn;  // first of the items that this thread finishes
+  const int own_state = unit % kSpan * kItems + own0;
+  for (int j = 0; j < kOwn; ++j) state[0][unit / kSpan][own_state + j] = 0;
   __syncthreads();
 
-  constexpr int kOwn = kItems / 2;
   float cell[kOwn] = {};
   const int longest = known.longest;
   for (int step = 0; step < longest; ++step) {
     // Needed at the end of the step only.
-    float2 inputs[kItems];
-#pragma unroll
-    for (int j = 0; j < kItems; ++j) {
-      inputs[j] = make_float2(0, 0);
-      if (step >= known.length[j]) continue;
-      const int t = direction == 0 ? step : known.length[j] - 1 - step;
-      inputs[j] = *reinterpret_cast<const float2*>(
-          known.gates[j] + (static_cast<std::int64_t>(t) * 2 + direction) * 4 * kUnits +
-          2 * thread);
-    }
-    float sum[2][kItems] = {};
-    const float(*const now)[kItems] = state[step & 1];
-#pragma unroll
-    for (int g = 0; g < kHeldGroups; ++g) multiply_group<kItems>(held[g], now[4 * g], sum);
-    for (int g = 0; g < shared_groups; ++g) {
-      const float4 w[2] = {shared_weights[2 * g * kThreads + thread],
-                           shared_weights[(2 * g + 1) * kThreads + thread]};
-      multiply_group<kItems>(w, now[4 * (kHeldGroups + g)], sum);
-    }
-#pragma unroll 4
-    for (int g = kHeldGroups + shared_groups; g < kGroups; ++g) {
-      const float4 w[2] = {weights[2 * g * kThreads], weights[(2 * g + 1) * kThreads]};
-      multiply_group<kItems>(w, now[4 * g], sum);
-    }
-#pragma unroll
-    for (int j = 0; j < kItems; ++j) {
-      sum[0][j] += inputs[j].x;
-      sum[1][j] += inputs[j].y;
-    }
-    float fresh[kOwn];
+    float4 inputs[kOwn];
 #pragma unroll
     for (int j = 0; j < kOwn; ++j) {
-      // The even thread keeps the first items and sends the others, the odd one vice versa.
-      const float send0 = half == 0 ? sum[0][kOwn + j] : sum[0][j];
-      const float send1 = half == 0 ? sum[1][kOwn + j] : sum[1][j];
-      const float keep0 = half == 0 ? sum[0][j] : sum[0][kOwn + j];
-      const float keep1 = half == 0 ? sum[1][j] : sum[1][kOwn + j];
-      const float got0 = __shfl_xor_sync(0xFFFFFFFFU, send0, 1);
-      const float got1 = __shfl_xor_sync(0xFFFFFFFFU, send1, 1);
-      fresh[j] = half == 0 ? cell_step(keep0, keep1, got0, got1, cell[j])
-                           : cell_step(got0, got1, keep0, keep1, cell[j]);
-      state[(step + 1) & 1][unit][half * kOwn + j] = fresh[j];
+      inputs[j] = make_float4(0, 0, 0, 0);
+      const int length = known.length[own0 + j];
+      if (step >= length) continue;
+      const int t = direction == 0 ? step : length - 1 - step;
+      inputs[j] = reinterpret_cast<const float4*>(
+          known.gates[own0 + j])[(static_cast<std::int64_t>(t) * 2 + direction) * kUnits + unit];
+    }
+    float sum[4][kItems] = {};
+    const float* const now = state[step & 1][half];
+    // A group from registers covers the way of the next one from memory. One generic pointer, so
+    // that no branch stops loads from going ahead.
+#pragma unroll
+    for (int g = 0; g < kHeldGroups; ++g) {
+      const float4* const from = g < shared_groups ? shared_weights + g * kGroupVectors + thread
+                                                   : weights + (kHeldGroups + g) * kGroupVectors;
+      const float4 w[4] = {from[0], from[kThreads], from[2 * kThreads], from[3 * kThreads]};
+      multiply_group<kItems>(held[g], now + 4 * g * kItems, sum);
+      multiply_group<kItems>(w, now + 4 * (kHeldGroups + g) * kItems, sum);
     }
 #pragma unroll
     for (int j = 0; j < kOwn; ++j) {
-      const int item = half * kOwn + j;
-      if (step >= known.length[item]) continue;
-      const int t = direction == 0 ? step : known.length[item] - 1 - step;
-      known.output[item][(static_cast<std::int64_t>(t) * 2 + direction) * kUnits + unit] = fresh[j];
+      float gates[4];
+#pragma unroll
+      for (int gate = 0; gate < 4; ++gate) {
+        // The even thread keeps the first items and sends the others, the odd one vice versa.
+        const float send = half == 0 ? sum[gate][kOwn + j] : sum[gate][j];
+        const float keep = half == 0 ? sum[gate][j] : sum[gate][kOwn + j];
+        gates[gate] = keep + __shfl_xor_sync(0xFFFFFFFFU, send, 1);
+      }
+      const float fresh = cell_step(gates[0] + inputs[j].x, gates[1] + inputs[j].y,
+                                    gates[2] + inputs[j].z, gates[3] + inputs[j].w, cell[j]);
+      state[(step + 1) & 1][unit / kSpan][own_state + j] = fresh;
+      const int length = known.length[own0 + j];
+      if (step >= length) continue;
+      const int t = direction == 0 ? step : length - 1 - step;
+      known.output[own0 + j][(static_cast<std::int64_t>(t) * 2 + direction) * kUnits + unit] =
+          fresh;
     }
     __syncthreads();
   }
@@ -207,9 +210,8 @@ dim3 grid_of(int items, int per_block) {
 template <int kItems>
 cudaError_t launch_128(const RecurrenceArgs& args, int items, int shared_bytes,
                        cudaStream_t stream) {
-  constexpr int kOwnBytes = 2 * kUnits * kItems * 4 + 1024;  // state, items, what the system takes
-  const int groups =
-      std::clamp((shared_bytes - kOwnBytes) / kGroupBytes, 0, kGroups - kHeldGroups);
+  constexpr int kOwnBytes = 2 * kUnits * kItems * 4 + 2048;  // state, items, what the system takes
+  const int groups = std::clamp((shared_bytes - kOwnBytes) / kGroupBytes, 0, kGroups - kHeldGroups);
   const int bytes = groups * kGroupBytes;
   const cudaError_t error = cudaFuncSetAttribute(
       recurrence_128<kItems>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -249,11 +251,14 @@ std::vector<float> pack_recurrent(const float* weight, int units) {
         packed[k * at(4 * units) + row] = rows[row * at(units) + k];
     return packed;
   }
-  // [group][row of the thread][thread][4]; thread t has rows 2t and 2t + 1.
-  for (int row = 0; row < 4 * kUnits; ++row)
-    for (int k = 0; k < kUnits; ++k)
-      packed[at((((k / 4) * 2 + row % 2) * kThreads + row / 2) * 4 + k % 4)] =
-          rows[at(row * kUnits + k)];
+  // [group][gate][thread][4]; thread 2u + h has numbers 64h .. 64h + 63 of the rows of unit u.
+  for (int unit = 0; unit < kUnits; ++unit)
+    for (int gate = 0; gate < 4; ++gate)
+      for (int k = 0; k < kUnits; ++k) {
+        const int thread = 2 * unit + k / kSpan, group = k % kSpan / 4;
+        packed[at(((group * 4 + gate) * kThreads + thread) * 4 + k % 4)] =
+            rows[at((4 * unit + gate) * kUnits + k)];
+      }
   return packed;
 }
 

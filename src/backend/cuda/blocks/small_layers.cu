@@ -35,7 +35,7 @@ __global__ void decide(Array<const float> rows, Array<std::uint8_t> classes, int
 
 __global__ void __launch_bounds__(kThreads)
     make_masks(Array<const std::uint8_t> classes, Array<float> masks) {
-  constexpr int kLeastCleanFrames = 2;  // pipeline.md 6
+  constexpr int kLeastCleanFrames = 2;      // pipeline.md 6
   constexpr unsigned kBits = 0x0653'4210U;  // a digit per class: its speakers
   const int item = static_cast<int>(blockIdx.x), frames = classes.length(item);
   const std::uint8_t* const x = classes.item(item);
@@ -59,7 +59,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads) gather_rows(GatherArgs args) {
-  const int item = static_cast<int>(blockIdx.y), first = static_cast<int>(blockIdx.x) * kRowsPerBlock;
+  const int item = static_cast<int>(blockIdx.y),
+            first = static_cast<int>(blockIdx.x) * kRowsPerBlock;
   const int rows = min(kRowsPerBlock, args.output.length(item) - first);
   const std::int32_t* const indices = args.indices.item(item) + first;
   float* const y = args.output.item(item) + static_cast<std::int64_t>(first) * args.columns;

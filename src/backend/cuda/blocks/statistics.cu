@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(kThreads) moments(MomentsArgs args, int rows_p
     const float shift = active ? x[c] : 0.0F;
     float sum = 0;
     if (active)
-      for (int t = lane; t < count; t += sharers) sum += x[static_cast<std::int64_t>(t) * columns + c] - shift;
+      for (int t = lane; t < count; t += sharers)
+        sum += x[static_cast<std::int64_t>(t) * columns + c] - shift;
     const float mean =
         shared_sum(partial, sum, lane, column, width, sharers) / static_cast<float>(count);
     sum = 0;
@@ -69,7 +70,8 @@ __device__ double2 together(const float* slices, int length, int columns, int co
     return static_cast<double>(min(rows_per_slice, length - slice * rows_per_slice));
   };
   double mean = 0, squares = 0;
-  for (int i = 0; i < count; ++i) mean += rows_of(i) * parts[static_cast<std::int64_t>(i) * columns].x;
+  for (int i = 0; i < count; ++i)
+    mean += rows_of(i) * parts[static_cast<std::int64_t>(i) * columns].x;
   mean /= static_cast<double>(length);
   for (int i = 0; i < count; ++i) {
     const double2 part = parts[static_cast<std::int64_t>(i) * columns];
@@ -99,8 +101,7 @@ __global__ void finish(FinishArgs args, int rows_per_slice) {
     float* const out = args.statistics.item(item);
     out[c] = static_cast<float>(moments.x);
     out[args.columns + c] =
-        length == 1 ? 0.01F
-                    : static_cast<float>(sqrt(moments.y / static_cast<double>(length - 1)));
+        length == 1 ? 0.01F : static_cast<float>(sqrt(moments.y / static_cast<double>(length - 1)));
   }
 }
 
