@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <numeric>
 
-#include "backend/cuda/device_facts.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "diarist/error.hpp"
 #include "segmentation_fixture.hpp"
@@ -168,24 +167,6 @@ TEST_F(Segmentation, PositionsAndPassesDoNotMatter) {
   mixed[1] = recording.inputs(5)[1];
   const Answers few = answers_of(*program, mixed, 9);
   for (std::size_t i = 0; i < 9; ++i) EXPECT_TRUE(few.same_window(i, all, i + 5)) << i;
-}
-
-TEST_F(Segmentation, OnlyItsOwnNetworkIsServed) {
-  const backend::cuda::DeviceFacts facts = backend::cuda::device_facts(0);
-  using backend::cuda::SegmentationProgram;
-  EXPECT_TRUE(SegmentationProgram::serves(segmentation_graph(), facts));
-  EXPECT_TRUE(SegmentationProgram::serves(segmentation_graph().with_outputs({"lstm1"}), facts));
-  EXPECT_FALSE(
-      SegmentationProgram::serves(model::sinc_front_end(synthetic_weights("pyannet")), facts));
-  model::Graph other = segmentation_graph();
-  std::get<model::Dense>(other.nodes[7].block).activation = model::Activation::kRelu;
-  EXPECT_FALSE(SegmentationProgram::serves(other, facts));
-  backend::cuda::DeviceFacts small = facts;
-  small.architecture = 86;
-  small.shared_bytes = 101376;
-  EXPECT_FALSE(SegmentationProgram::serves(segmentation_graph(), small));
-  const auto program = gpu_.compile(segmentation_graph(), {.max_items = 1});
-  EXPECT_EQ(program->choices().size(), segmentation_graph().nodes.size());
 }
 
 TEST_F(Segmentation, WrongBuffersAreNamed) {

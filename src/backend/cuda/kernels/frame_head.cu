@@ -23,8 +23,8 @@ static_assert(kStages * kStageBytes == kFrameHeadShared);
 constexpr int kFirstSlabs = kFrameColumns / kSlabDepth, kHiddenSlabs = kFrameHidden / kSlabDepth;
 static_assert(kHiddenSlabs == kStages);
 
-__device__ __forceinline__ void copy_rows(const FrameHeadArgs& args, int row0,
-                                          std::uint32_t stage, int slab) {
+__device__ __forceinline__ void copy_rows(const FrameHeadArgs& args, int row0, std::uint32_t stage,
+                                          int slab) {
   const int piece = static_cast<int>(threadIdx.x & 3), part = (threadIdx.x >> 2) & 1;
 #pragma unroll
   for (int i = 0; i < kRows / 32; ++i) {
@@ -48,8 +48,8 @@ __device__ __forceinline__ void copy_weights(const __half* weights, int depth, s
 }
 
 // Where a row's values go in a tap.
-__device__ __forceinline__ float* tap_row(const FrameHeadArgs& args, const FrameTap& tap,
-                                          int row, int columns) {
+__device__ __forceinline__ float* tap_row(const FrameHeadArgs& args, const FrameTap& tap, int row,
+                                          int columns) {
   if (tap.data == nullptr) return nullptr;
   const int window = row % args.windows, frame = row / args.windows;
   if (frame >= args.frames || window >= args.count) return nullptr;
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(kThreads, 2) frame_head(FrameHeadArgs args) {
 }  // namespace
 
 cudaError_t prepare_frame_head() {
-  const cudaError_t error =
-      cudaFuncSetAttribute(frame_head, cudaFuncAttributeMaxDynamicSharedMemorySize, kFrameHeadShared);
+  const cudaError_t error = cudaFuncSetAttribute(
+      frame_head, cudaFuncAttributeMaxDynamicSharedMemorySize, kFrameHeadShared);
   if (error != cudaErrorInvalidValue) return error;
   cudaGetLastError();
   return cudaErrorNotSupported;
@@ -208,8 +208,8 @@ cudaError_t prepare_frame_head() {
 cudaError_t launch_frame_head(const FrameHeadArgs& args, cudaStream_t stream) {
   const int rows = args.frames * args.windows;
   if (rows <= 0) return cudaSuccess;
-  frame_head<<<static_cast<unsigned>((rows + kRows - 1) / kRows), kThreads, kFrameHeadShared, stream>>>(
-      args);
+  frame_head<<<static_cast<unsigned>((rows + kRows - 1) / kRows), kThreads, kFrameHeadShared,
+               stream>>>(args);
   return cudaGetLastError();
 }
 

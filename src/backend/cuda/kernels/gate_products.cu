@@ -29,7 +29,8 @@ class SlabCopier {
     const int piece = static_cast<int>(threadIdx.x & 3), part = (threadIdx.x >> 2) & 1;
     row_ = static_cast<int>(threadIdx.x >> 3);
     const int column = part * args.depth + piece * 8;
-    rows_ = args.rows + ((direction == 0 ? args.first[0] : args.first[1]) + row0 + row_) * pitch_ + column;
+    rows_ = args.rows + ((direction == 0 ? args.first[0] : args.first[1]) + row0 + row_) * pitch_ +
+            column;
     weights_ = args.weights +
                (static_cast<std::int64_t>(direction) * kGateColumns + column0 + row_) * pitch_ +
                column;
@@ -108,8 +109,8 @@ __global__ void __launch_bounds__(kThreads, 2) gate_products(GateProductArgs arg
 }  // namespace
 
 cudaError_t prepare_gate_products() {
-  const cudaError_t error =
-      cudaFuncSetAttribute(gate_products, cudaFuncAttributeMaxDynamicSharedMemorySize, kGateProductsShared);
+  const cudaError_t error = cudaFuncSetAttribute(
+      gate_products, cudaFuncAttributeMaxDynamicSharedMemorySize, kGateProductsShared);
   if (error != cudaErrorInvalidValue) return error;
   cudaGetLastError();
   return cudaErrorNotSupported;

@@ -27,8 +27,8 @@ struct GateSums {
 /// own, added up at the end.
 template <typename WeightLow>
 __device__ __forceinline__ GateSums recurrent_sums(const WarpWeights& weight,
-                                                   const WeightLow& weight_low,
-                                                   std::uint32_t high, std::uint32_t low) {
+                                                   const WeightLow& weight_low, std::uint32_t high,
+                                                   std::uint32_t low) {
   float main[2][4] = {}, first[2][4] = {}, second[2][4] = {};
   const std::uint32_t lane = threadIdx.x & 31;
   const std::uint32_t at = (lane & 7) * (kStateRow * 2) + (lane >> 3) * 16;

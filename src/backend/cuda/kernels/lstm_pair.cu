@@ -29,7 +29,7 @@ constexpr int kPartnerBytes = kLstmGroup * 64 * 2 * 2;
 constexpr int kHalfUnits = kLstmUnits / 2;
 
 template <int kGroups>
-constexpr int kShared = 2 * kGroups * kBuffer + kRing * kGroups * kPieces + 2 * kGroups * 8;
+constexpr int kShared = 2 * kGroups* kBuffer + kRing* kGroups* kPieces + 2 * kGroups * 8;
 
 #if __CUDA_ARCH__ >= 900
 __device__ __forceinline__ std::uint32_t rank_in_cluster() {
@@ -121,8 +121,7 @@ struct Place {
     return base + 2 * kGroups * kBuffer + stage * kGroups * kPieces;
   }
   __device__ std::uint32_t barrier(int group, int buffer) const {
-    return base + 2 * kGroups * kBuffer + kRing * kGroups * kPieces +
-           (group * 2 + buffer) * 8;
+    return base + 2 * kGroups * kBuffer + kRing * kGroups * kPieces + (group * 2 + buffer) * 8;
   }
 };
 
@@ -172,8 +171,8 @@ __device__ __forceinline__ void first_states(const LstmArgs& args, const Place<k
               args.windows +
           place.window0 + group * kLstmGroup + window;
       value = *reinterpret_cast<const uint4*>(args.rows + row * (4 * kLstmUnits) +
-                                              part * 2 * kLstmUnits +
-                                              place.direction * kLstmUnits + piece * 8);
+                                              part * 2 * kLstmUnits + place.direction * kLstmUnits +
+                                              piece * 8);
     }
     const std::uint32_t target =
         place.states(group, 0) + part * kPart + (window * kStateRow + piece * 8) * 2;
@@ -216,9 +215,9 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_pair(LstmArgs args) {
       unit * 4;
   const auto fetch = [&](int step) {
     if (step < args.steps) {
-      const float* source = products + static_cast<std::int64_t>(
-                                           product_row(args, place.direction, step)) *
-                                           args.windows * window_pitch;
+      const float* source =
+          products + static_cast<std::int64_t>(product_row(args, place.direction, step)) *
+                         args.windows * window_pitch;
       const std::uint32_t target = place.ring(step % kRing) + threadIdx.x * 16;
 #pragma unroll
       for (int i = 0; i < 2 * kGroups; ++i)
@@ -234,9 +233,9 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_pair(LstmArgs args) {
   load_weights(args.weights, place.direction, 0, unit_block, weight);
   load_weights(args.weights, place.direction, 1, unit_block, weight_low);
   float* const cells =
-      args.cells + (static_cast<std::int64_t>(place.direction) * args.windows + place.window0 +
-                    2 * (lane & 3)) *
-                       kLstmUnits +
+      args.cells +
+      (static_cast<std::int64_t>(place.direction) * args.windows + place.window0 + 2 * (lane & 3)) *
+          kLstmUnits +
       unit;
   float cell[kGroups][2];
 #pragma unroll
@@ -247,8 +246,7 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_pair(LstmArgs args) {
   const GateScale scale = gate_scale(args, place.direction);
   StateWriter<kGroups> writer(args, place);
   // Where this lane's words go: window lane/4, units 2*(lane%4), + 1 of the warp's eight.
-  const std::uint32_t word_at =
-      ((lane >> 2) * kStateRow + 8 * unit_block + 2 * (lane & 3)) * 2;
+  const std::uint32_t word_at = ((lane >> 2) * kStateRow + 8 * unit_block + 2 * (lane & 3)) * 2;
   const std::uint32_t partner_base = address_at(place.base, partner);
   __syncthreads();
   cluster_barrier();

@@ -40,12 +40,12 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_single(LstmArgs args) {
   const int piece = static_cast<int>(threadIdx.x & 15) * 8;
   const int piece_window = static_cast<int>(threadIdx.x >> 4) & 7;
   const int piece_part = static_cast<int>(threadIdx.x >> 7);
-  const std::int64_t piece_at = piece_window * (4 * kLstmUnits) + piece_part * 2 * kLstmUnits + piece;
+  const std::int64_t piece_at =
+      piece_window * (4 * kLstmUnits) + piece_part * 2 * kLstmUnits + piece;
   __half* const piece_state = states + piece_part * kPart + piece_window * kStateRow + piece;
   if (threadIdx.x < 256) {
     uint4 value = make_uint4(0, 0, 0, 0);
-    if (args.first > 0)
-      value = *reinterpret_cast<const uint4*>(rows_at(args.first - 1) + piece_at);
+    if (args.first > 0) value = *reinterpret_cast<const uint4*>(rows_at(args.first - 1) + piece_at);
     *reinterpret_cast<uint4*>(piece_state) = value;
   }
   const auto store_states = [&](int buffer, int step) {
@@ -55,16 +55,15 @@ __global__ void __launch_bounds__(kThreads, 1) lstm_single(LstmArgs args) {
   };
 
   const float* const products =
-      args.products + ((static_cast<std::int64_t>(direction) * args.steps * args.windows +
-                        window0 + window) *
-                           kLstmUnits +
-                       unit) *
-                          4;
+      args.products +
+      ((static_cast<std::int64_t>(direction) * args.steps * args.windows + window0 + window) *
+           kLstmUnits +
+       unit) *
+          4;
   float4 product[2];
   const auto fetch = [&](int step) {
-    const float* source =
-        products + static_cast<std::int64_t>(product_row(args, direction, step)) * args.windows *
-                       (4 * kLstmUnits);
+    const float* source = products + static_cast<std::int64_t>(product_row(args, direction, step)) *
+                                         args.windows * (4 * kLstmUnits);
 #pragma unroll
     for (int e = 0; e < 2; ++e)
       product[e] = __ldcs(reinterpret_cast<const float4*>(source + e * (4 * kLstmUnits)));

@@ -10,8 +10,8 @@
 
 namespace diarist::backend::cuda {
 
-constexpr int kSlabDepth = 32;                // numbers along K
-constexpr int kSlabRowBytes = 2 * kSlabDepth; // of one part
+constexpr int kSlabDepth = 32;                 // numbers along K
+constexpr int kSlabRowBytes = 2 * kSlabDepth;  // of one part
 
 /// Byte offset of a 16-byte piece (0 to 3) in a slab.
 __device__ __forceinline__ std::uint32_t slab_piece(int row, int piece) {
@@ -29,18 +29,16 @@ __device__ __forceinline__ void load_left(std::uint32_t slab, int row, int step,
 __device__ __forceinline__ void load_right(std::uint32_t slab, int column, int step,
                                            std::uint32_t (&b)[4]) {
   const int lane = static_cast<int>(threadIdx.x & 31);
-  load_matrices(slab + slab_piece(column + (lane & 7) + ((lane >> 4) << 3),
-                                  2 * step + ((lane >> 3) & 1)),
-                b);
+  load_matrices(
+      slab + slab_piece(column + (lane & 7) + ((lane >> 4) << 3), 2 * step + ((lane >> 3) & 1)), b);
 }
 
 /// sum += rows x columns over one slab, for a warp's 16*kM rows and 16*kN columns. `left` and
 /// `right` are the high parts, the low ones follow after the given bytes.
 template <int kM, int kN>
 __device__ __forceinline__ void add_split_slab(float (&sum)[kM][2 * kN][4], std::uint32_t left,
-                                               std::uint32_t left_low, int row,
-                                               std::uint32_t right, std::uint32_t right_low,
-                                               int column) {
+                                               std::uint32_t left_low, int row, std::uint32_t right,
+                                               std::uint32_t right_low, int column) {
 #pragma unroll
   for (int step = 0; step < kSlabDepth / 16; ++step) {
     std::uint32_t a[kM][4], high[kN][4];

@@ -54,7 +54,7 @@ LstmPlan plan_lstm(const DeviceFacts& device, int windows, int frames, std::size
   LstmPlan plan;
   plan.frames = frames;
   plan.multiprocessors = device.multiprocessors;
-  plan.products = Products::kWarp;
+  plan.products = has_warpgroups(device) ? Products::kWarpgroup : Products::kWarp;
   plan.recurrence = has_clusters(device) ? Recurrence::kPair : Recurrence::kSingle;
   const int groups = (windows + kLstmGroup - 1) / kLstmGroup;
   // Four CTAs (two directions) per group while they all find a multiprocessor.

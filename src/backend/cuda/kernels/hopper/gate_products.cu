@@ -2,11 +2,12 @@
 //
 // A CTA owns 128 columns of one direction; their weights, both parts, lie in shared memory for the
 // whole launch (128 KB at a depth of 256). The grid is persistent: the CTAs of one column tile
-// share the tiles of 128 rows. Rows come by slabs of 64 along K, high and low part together, through
-// a ring of three stages that warp 8 fills by tensor copies. Warpgroups 0 and 1 take tiles in turn:
-// while one stores its tile, the other multiplies. A warpgroup enters the ring only when the other
-// has seen its last slab arrive: a barrier's parity tells no more than one round. A sum runs over steps of 16 along K and, in each,
-// over high*high, high*low, low*high, whatever stands beside it.
+// share the tiles of 128 rows. Rows come by slabs of 64 along K, high and low part together,
+// through a ring of three stages that warp 8 fills by tensor copies. Warpgroups 0 and 1 take tiles
+// in turn: while one stores its tile, the other multiplies. A warpgroup enters the ring only when
+// the other has seen its last slab arrive: a barrier's parity tells no more than one round. A sum
+// runs over steps of 16 along K and, in each, over high*high, high*low, low*high, whatever stands
+// beside it.
 
 #include <cuda_fp16.h>
 
@@ -67,8 +68,7 @@ __device__ void copy_operands(const GateProductArgs& args, const CUtensorMap* ro
     for (int part = 0; part < 2; ++part)
       load_box(shared.weights(slab) + part * kPartBytes, weights, shared.weights_full(),
                part * kDepth + slab * kSlab, column_tile * kTile, 0, 0);
-  const std::int64_t first =
-      column_tile < kColumnTiles / 2 ? args.first[0] : args.first[1];
+  const std::int64_t first = column_tile < kColumnTiles / 2 ? args.first[0] : args.first[1];
   Cursor ring;
   for (int tile = static_cast<int>(blockIdx.x) / kColumnTiles; tile < tiles;
        tile += static_cast<int>(gridDim.x) / kColumnTiles) {
@@ -123,7 +123,8 @@ __device__ __forceinline__ void multiply_slab(TileSums& sum, std::uint32_t rows,
 template <int kSlabs>
 __device__ void multiply(const GateProductArgs& args, const Shared<kSlabs>& shared,
                          const float* columns, int column_tile, int tiles, int group) {
-  const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5) & 3;
+  const int lane = static_cast<int>(threadIdx.x & 31),
+            warp = static_cast<int>(threadIdx.x >> 5) & 3;
   const int step = static_cast<int>(gridDim.x) / kColumnTiles;
   const int direction = column_tile / (kColumnTiles / 2);
   float* const products = args.products +
@@ -221,8 +222,9 @@ cudaError_t prepare() {
 template <int kSlabs>
 cudaError_t launch(const GateProductArgs& args, const CUtensorMap& rows, const CUtensorMap& weights,
                    int grid, cudaStream_t stream) {
-  gate_products<kSlabs><<<static_cast<unsigned>(grid), kThreads, ProductTraits<kSlabs>::kShared,
-                          stream>>>(args, rows, weights);
+  gate_products<kSlabs>
+      <<<static_cast<unsigned>(grid), kThreads, ProductTraits<kSlabs>::kShared, stream>>>(
+          args, rows, weights);
   return cudaGetLastError();
 }
 
