@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "../backends/graph_runner.hpp"
 #include "backend/cuda/campplus/campplus_workspace.hpp"
 #include "backend/cuda/campplus/pack_plan.hpp"
@@ -28,7 +30,6 @@ void expect_sound(const PackPlan& plan, int capacity, int slab, int longest) {
       const PackSegment& segment = plan.segments[segments];
       EXPECT_EQ(segment.first_unit, item.first_unit() + units);
       EXPECT_EQ(segment.item_units, item.units());
-      EXPECT_EQ(segment.first_of_item, item.first_segment);
       units += segment.units;
       EXPECT_TRUE(segment.units == kSegmentUnits || units == item.units());
     }
@@ -51,6 +52,43 @@ void expect_sound(const PackPlan& plan, int capacity, int slab, int longest) {
   EXPECT_LE(row, plan.rows);
 }
 
+// Against the definition, unit by unit.
+void expect_tiles(const PackPlan& plan) {
+  std::vector<int> owner(static_cast<std::size_t>(plan.rows / 2), -1);
+  for (std::size_t s = 0; s < plan.segments.size(); ++s)
+    for (int u = 0; u < plan.segments[s].units; ++u)
+      owner[static_cast<std::size_t>(plan.segments[s].first_unit + u)] = static_cast<int>(s);
+  const auto at = [&](int unit) {
+    return unit < 0 || unit >= static_cast<int>(owner.size()) ? -1
+                                                              : owner[static_cast<std::size_t>(unit)];
+  };
+  ASSERT_GE(static_cast<int>(plan.tiles.size()) * kTileUnits - kTileLead, plan.rows / 2);
+  for (std::size_t t = 0; t < plan.tiles.size(); ++t) {
+    const int base = static_cast<int>(t) * kTileUnits - kTileLead;
+    int first = -1, last = -1;
+    for (int r = 0; r < kTileRows; ++r) {
+      const int segment = at(base + r);
+      if (segment >= 0 && first < 0) first = segment;
+      last = std::max(last, segment);
+    }
+    const PackTile& tile = plan.tiles[t];
+    if (first < 0) {
+      EXPECT_LT(tile.last, tile.first);
+      continue;
+    }
+    EXPECT_EQ(tile.first, first);
+    EXPECT_EQ(tile.last, last);
+    const auto item = [&](int s) { return plan.segments[static_cast<std::size_t>(s)].item; };
+    for (int s = 0; s < static_cast<int>(plan.segments.size()); ++s) {
+      const bool wanted = item(s) >= item(first) && item(s) <= item(last);
+      EXPECT_EQ(s >= tile.first_sum && s <= tile.last_sum, wanted);
+    }
+    EXPECT_EQ(tile.cut_before == 1, at(base) >= 0 && at(base) == at(base - kGroupUnits));
+    EXPECT_EQ(tile.cut_behind == 1,
+              at(base + kTileUnits) >= 0 && at(base + kTileUnits) == at(base + kTileUnits - 4));
+  }
+}
+
 TEST(CampplusPlan, ItemsKeepTheirDistance) {
   Random random(1);
   for (const int longest : {1, 2, 30, 998, 2500}) {
@@ -69,6 +107,7 @@ TEST(CampplusPlan, ItemsKeepTheirDistance) {
       for (std::size_t i = 0; i < plan.items.size(); ++i)
         EXPECT_EQ(plan.items[i].rows, lengths[static_cast<std::size_t>(first) + i]);
       expect_sound(plan, limits.rows, 3000, longest);
+      expect_tiles(plan);
       first += static_cast<int>(plan.items.size());
     }
     EXPECT_EQ(first, 300);

@@ -58,7 +58,7 @@ class Steps {
         model_(0, parts_, exact),
         limits_(pack_limits(static_cast<int>(kLengths.size()), 260, 132)),
         space_(0, limits_, exact, true, 512),
-        pack_(model_, space_, plan_, 132, queue_.stream(), no_mark_) {
+        pack_(model_, space_, plan_, launch_, queue_.stream(), no_mark_) {
     const std::vector<std::int32_t> lengths(kLengths.begin(), kLengths.end());
     PackPlanner(limits_.rows, 200).next(lengths, 0, limits_.rows, plan_);
     std::vector<std::int32_t> indices;
@@ -74,13 +74,13 @@ class Steps {
     indices_ = upload(indices);
     copy(space_.items, plan_.items);
     copy(space_.segments, plan_.segments);
+    copy(space_.tiles, plan_.tiles);
     source_.features = features_.as<float>();
     source_.feature_rows = 1500;
     source_.indices = indices_.as<std::int32_t>();
     source_.frames = space_.frames;
     check(prepare_map_conv(exact), "kernels");
-    check(prepare_dense_layer(exact), "kernels");
-    check(prepare_unit_products(exact), "kernels");
+    check(prepare_frames(exact, &launch_.frames), "kernels");
   }
 
   CampplusPack& pack() { return pack_; }
@@ -167,6 +167,7 @@ class Steps {
   PackPlan plan_;
   backend::cuda::CudaQueue queue_{0};
   std::function<void(const char*)> no_mark_;
+  PackLaunch launch_{132, {}};
   CampplusPack pack_;
   PackSource source_;
   DeviceMemory features_, indices_;

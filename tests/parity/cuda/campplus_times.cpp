@@ -74,7 +74,7 @@ void print_times(Precision precision, const std::vector<int>& counts, double lea
                 per_input(device / runs), per_input(host / runs), double{state.clock_mhz},
                 double{state.power_watts}, static_cast<double>(program->workspace_bytes()) / 1e6);
     for (const auto& part : program->times(queue, run, 9))
-      std::printf("[          ]   %-10s %7.2f us per 998 rows\n", part.part.c_str(),
+      std::printf("[          ]   %-16s %7.2f us per 998 rows\n", part.part.c_str(),
                   per_input(part.milliseconds * 1e-3));
   }
 }

@@ -11,6 +11,9 @@ namespace diarist::backend::cuda::campplus {
 namespace {
 
 constexpr const char* kBlockNames[] = {"block1", "block2", "block3"};
+constexpr const char* kHeadNames[kHeadConvolutions] = {
+    "layer1.0.conv1", "layer1.0.conv2", "layer1.1.conv1", "layer1.1.conv2", "layer2.0.conv1",
+    "layer2.0.conv2", "layer2.1.conv1", "layer2.1.conv2", "conv2"};
 
 // Where maps begin: the first stage lives in two maps of 40 frequencies, the second stage in two of
 // 20 in place of the first of them.
@@ -28,8 +31,10 @@ void CampplusPack::run(const PackSource& source) {
   gather(source);
   mark("gather");
   for (const Slab& slab : plan_.slabs)
-    for (int index = 0; index < kHeadConvolutions; ++index) convolve(slab, index);
-  mark("head");
+    for (int index = 0; index < kHeadConvolutions; ++index) {
+      convolve(slab, index);
+      mark(kHeadNames[index]);
+    }
   tdnn();
   mark("tdnn");
   for (int block = 0; block < 3; ++block) {
@@ -50,6 +55,8 @@ void CampplusPack::tables() {
   check(launch_tables(args, stream_), "tables of a pack");
   tables_.items = space_.items;
   tables_.segments = space_.segments;
+  tables_.tiles = space_.tiles;
+  tables_.tiles_count = static_cast<int>(plan_.tiles.size());
   tables_.row_items = space_.row_items;
   tables_.unit_segments = space_.unit_segments;
   tables_.range = space_.range + plan_.first_item;
@@ -104,7 +111,7 @@ void CampplusPack::convolve(const Slab& slab, int index) {
   args.exact = model_.exact();
   args.row_items = space_.row_items + slab.first_row;
   args.range = tables_.range;
-  args.multiprocessors = multiprocessors_;
+  args.multiprocessors = launch_.multiprocessors;
   check(launch_map_conv(args, stream_), "convolution of CAM++'s head");
 }
 
@@ -127,6 +134,7 @@ void CampplusPack::dense_block(int block) {
   args.rows = space_.rows[block % 2];
   args.dilation = block == 0 ? 1 : 2;
   args.exact = model_.exact();
+  args.launch = launch_.frames;
   args.columns = behind.columns - kGrowth * static_cast<int>(layers.size());
   for (std::size_t i = 0; i < layers.size(); ++i, args.columns += kGrowth) {
     args.affine = layers[i].affine;
@@ -135,6 +143,8 @@ void CampplusPack::dense_block(int block) {
     args.local_unscale = layers[i].local_unscale;
     args.local = space_.local[i % 2];
     args.sums = space_.sums[i % 2];
+    // The first one waits for everything before: from then on the tables may be read early.
+    args.launch.overlap = launch_.frames.overlap && (block > 0 || i > 0);
     check(launch_dense_layer(args, stream_), "dense layer of CAM++");
     args.pending = {args.local, args.sums, layers[i].gates};
   }
@@ -156,6 +166,7 @@ void CampplusPack::transit(int block, const PackSource& source) {
   else
     args.frames = source.frames;
   args.exact = model_.exact();
+  args.launch = launch_.frames;
   check(launch_transit(args, stream_), "transit of CAM++");
 }
 

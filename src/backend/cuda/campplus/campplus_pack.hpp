@@ -12,6 +12,12 @@
 
 namespace diarist::backend::cuda::campplus {
 
+/// What the device is and allows.
+struct PackLaunch {
+  int multiprocessors = 0;
+  FrameLaunch frames;
+};
+
 /// What a pack reads and writes outside of the workspace.
 struct PackSource {
   const float* features = nullptr;
@@ -34,12 +40,12 @@ extern const HeadStep kHeadSteps[kHeadConvolutions];
 class CampplusPack {
  public:
   CampplusPack(const CampplusModel& model, const CampplusWorkspace& space, const PackPlan& plan,
-               int multiprocessors, cudaStream_t stream,
+               const PackLaunch& launch, cudaStream_t stream,
                const std::function<void(const char*)>& mark)
       : model_(model),
         space_(space),
         plan_(plan),
-        multiprocessors_(multiprocessors),
+        launch_(launch),
         stream_(stream),
         mark_(mark) {}
 
@@ -63,7 +69,7 @@ class CampplusPack {
   const CampplusModel& model_;
   const CampplusWorkspace& space_;
   const PackPlan& plan_;
-  int multiprocessors_;
+  const PackLaunch& launch_;
   cudaStream_t stream_;
   const std::function<void(const char*)>& mark_;
   PackTables tables_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cuda/campplus/campplus_pack.hpp"
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/kernels/campplus/gather.hpp"
@@ -65,14 +64,11 @@ PackLimits limits_of(const CampplusModel& model, const CompileOptions& options,
 // FP32 accuracy unless halves are asked for.
 bool is_exact(const CompileOptions& options) { return options.precision != Precision::kFast; }
 
-cudaError_t prepare_kernels(bool exact) {
-  for (const cudaError_t error :
-       {prepare_map_conv(exact), prepare_dense_layer(exact), prepare_unit_products(exact)})
-    if (error != cudaSuccess) {
-      cudaGetLastError();
-      return error;
-    }
-  return cudaSuccess;
+cudaError_t prepare_kernels(bool exact, FrameLaunch* frames) {
+  cudaError_t error = prepare_map_conv(exact);
+  if (error == cudaSuccess) error = prepare_frames(exact, frames);
+  if (error != cudaSuccess) cudaGetLastError();
+  return error;
 }
 
 }  // namespace
@@ -109,7 +105,8 @@ bool CampplusProgram::serves(const model::Graph& graph, const CompileOptions& op
   if (!find_parts(graph, parts)) return false;
   if (!parts.has_trunk()) return true;
   const DeviceGuard guard(device);
-  return prepare_kernels(is_exact(options)) == cudaSuccess;
+  FrameLaunch frames;
+  return prepare_kernels(is_exact(options), &frames) == cudaSuccess;
 }
 
 CampplusProgram::CampplusProgram(int device, const model::Graph& graph,
@@ -118,15 +115,15 @@ CampplusProgram::CampplusProgram(int device, const model::Graph& graph,
       graph_(graph),
       options_(checked(options, graph)),
       make_without_halves_(std::move(without_halves)),
-      multiprocessors_(count_multiprocessors(device)),
-      limits_(limits_of(model_, options, multiprocessors_)),
+      launch_{count_multiprocessors(device), {}},
+      limits_(limits_of(model_, options, launch_.multiprocessors)),
       planner_(limits_.rows, limits_.slab_rows),
       workspace_(device, limits_, model_.exact(), model_.kind() == GraphKind::kNetwork,
                  model_.last_columns),
       staging_(device),
       words_(pinned_words(device, options.max_items), free_pinned) {
   const DeviceGuard guard(device);
-  if (model_.has_trunk()) check(prepare_kernels(model_.exact()), "CAM++ kernels");
+  if (model_.has_trunk()) check(prepare_kernels(model_.exact(), &launch_.frames), "CAM++ kernels");
   const auto items = static_cast<std::size_t>(options.max_items);
   places_.input.reserve(items);
   places_.output.reserve(items);
@@ -283,14 +280,17 @@ void CampplusProgram::run_all(const Run& run, cudaStream_t stream, PartClock* cl
 void CampplusProgram::upload_pack(const PackPlan& plan, cudaStream_t stream) {
   const std::size_t items = plan.items.size() * sizeof(PackItem);
   const std::size_t segments = plan.segments.size() * sizeof(PackSegment);
-  PinnedPool::Block& block = staging_.take(items + segments);
-  std::memcpy(block.data, plan.items.data(), items);
-  std::memcpy(block.data + items, plan.segments.data(), segments);
-  check(cudaMemcpyAsync(workspace_.items, block.data, items, cudaMemcpyHostToDevice, stream),
-        "items");
-  check(cudaMemcpyAsync(workspace_.segments, block.data + items, segments, cudaMemcpyHostToDevice,
-                        stream),
-        "segments");
+  const std::size_t tiles = plan.tiles.size() * sizeof(PackTile);
+  PinnedPool::Block& block = staging_.take(items + segments + tiles);
+  std::byte* from = block.data;
+  const auto copy = [&](void* target, const void* source, std::size_t bytes) {
+    std::memcpy(from, source, bytes);
+    check(cudaMemcpyAsync(target, from, bytes, cudaMemcpyHostToDevice, stream), "pack");
+    from += bytes;
+  };
+  copy(workspace_.items, plan.items.data(), items);
+  copy(workspace_.segments, plan.segments.data(), segments);
+  copy(workspace_.tiles, plan.tiles.data(), tiles);
   check(cudaEventRecord(block.released, stream), "event");
 }
 
@@ -323,7 +323,7 @@ void CampplusProgram::run_pack(const Run& run, PackPlan& plan, cudaStream_t stre
   const std::function<void(const char*)> mark = [&](const char* part) {
     if (clock != nullptr) clock->mark(part);
   };
-  CampplusPack(model_, workspace_, plan, multiprocessors_, stream, mark).run(source);
+  CampplusPack(model_, workspace_, plan, launch_, stream, mark).run(source);
   if (trunk) return;
   pool_items_.clear();
   for (const PackItem& item : plan.items) pool_items_.push_back({item.first_frame, item.units()});

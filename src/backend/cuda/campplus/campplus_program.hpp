@@ -8,6 +8,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/cuda/campplus/campplus_model.hpp"
+#include "backend/cuda/campplus/campplus_pack.hpp"
 #include "backend/cuda/campplus/campplus_workspace.hpp"
 #include "backend/cuda/campplus/pack_plan.hpp"
 #include "backend/cuda/pinned_pool.hpp"
@@ -75,7 +76,7 @@ class CampplusProgram final : public Program {
   const model::Graph graph_;  // for the program without halves; shares the weights
   CompileOptions options_;
   MakeProgram make_without_halves_;
-  int multiprocessors_ = 0;
+  PackLaunch launch_;
   PackLimits limits_;
   PackPlanner planner_;
   CampplusWorkspace workspace_;

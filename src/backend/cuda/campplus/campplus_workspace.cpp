@@ -77,6 +77,7 @@ CampplusWorkspace::CampplusWorkspace(int device, const PackLimits& limits, bool 
     const std::size_t most_segments = units / kSegmentUnits + pack_items + 1;
     cutter.cut(items, pack_items);
     cutter.cut(segments, most_segments);
+    cutter.cut(tiles, static_cast<std::size_t>(tiles_of_pack(limits.rows)));
     cutter.cut(row_items, pack_rows);
     cutter.cut(unit_segments, units);
     cutter.cut(means, pack_items * kBands);

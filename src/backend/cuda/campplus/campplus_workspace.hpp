@@ -34,6 +34,7 @@ class CampplusWorkspace {
 
   PackItem* items = nullptr;
   PackSegment* segments = nullptr;
+  PackTile* tiles = nullptr;
   std::int32_t *row_items = nullptr, *unit_segments = nullptr;
   std::uint32_t* range = nullptr;  // a word per item of the run
   float* means = nullptr;

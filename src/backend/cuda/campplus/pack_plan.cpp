@@ -17,9 +17,38 @@ void add_segments(int item_number, const PackItem& item, std::vector<PackSegment
     segment.first_unit = item.first_unit() + s * kSegmentUnits;
     segment.units = std::min(kSegmentUnits, item.units() - s * kSegmentUnits);
     segment.item_units = item.units();
-    segment.first_of_item = item.first_segment;
-    segment.of_item = count;
     segments.push_back(segment);
+  }
+}
+
+/// The tiles' segments, found in one walk along the axis.
+void add_tiles(PackPlan& plan) {
+  const std::vector<PackSegment>& segments = plan.segments;
+  const int count = static_cast<int>(segments.size());
+  const auto begin = [&](int s) { return segments[static_cast<std::size_t>(s)].first_unit; };
+  const auto end = [&](int s) { return begin(s) + segments[static_cast<std::size_t>(s)].units; };
+  const auto item = [&](int s) { return segments[static_cast<std::size_t>(s)].item; };
+  plan.tiles.clear();
+  int first = 0;
+  for (int t = 0; t < tiles_of_pack(plan.rows); ++t) {
+    PackTile tile;
+    const int base = t * kTileUnits - kTileLead;
+    while (first < count && end(first) <= base) ++first;
+    int last = first;
+    while (last < count && begin(last) < base + kTileRows) ++last;
+    tile.first = first;
+    tile.last = last - 1;
+    if (last > first) {
+      tile.first_sum = tile.first;
+      while (tile.first_sum > 0 && item(tile.first_sum - 1) == item(tile.first)) --tile.first_sum;
+      tile.last_sum = tile.last;
+      while (tile.last_sum + 1 < count && item(tile.last_sum + 1) == item(tile.last))
+        ++tile.last_sum;
+      tile.cut_before = begin(first) < base ? 1 : 0;
+      for (int s = first; s < last; ++s)
+        if (begin(s) < base + kTileUnits && end(s) > base + kTileUnits) tile.cut_behind = 1;
+    }
+    plan.tiles.push_back(tile);
   }
 }
 
@@ -27,6 +56,10 @@ void add_segments(int item_number, const PackItem& item, std::vector<PackSegment
 
 int rows_taken(int length) noexcept {
   return rounded((length + 1) / 2 * 2 + kGapRows, kRowStep);
+}
+
+int tiles_of_pack(int rows) noexcept {
+  return (rows / 2 + kTileLead + kTileUnits - 1) / kTileUnits;
 }
 
 std::int64_t rows_of_pack(std::int64_t items, std::int64_t length) noexcept {
@@ -64,6 +97,7 @@ void PackPlanner::next(std::span<const std::int32_t> lengths, int first, int tar
     row += taken;
   }
   plan.rows = rounded(row + kGapRows, kRowsMultiple);
+  add_tiles(plan);
   add_slabs(plan, row);
 }
 

@@ -19,12 +19,16 @@ struct PackPlan {
   int first_item = 0;  // of the run; items.size() of them follow
   std::vector<PackItem> items;
   std::vector<PackSegment> segments;
+  std::vector<PackTile> tiles;
   std::vector<Slab> slabs;
   int rows = 0;  // a multiple of 32
 };
 
 /// Rows that an item takes up.
 int rows_taken(int length) noexcept;
+
+/// Tiles of the dense layers that a pack of so many rows has.
+int tiles_of_pack(int rows) noexcept;
 
 /// Rows of a pack that holds `items` items of `length` rows.
 std::int64_t rows_of_pack(std::int64_t items, std::int64_t length) noexcept;

@@ -7,11 +7,12 @@
 // convolution as they stand in registers: one product of depth 128 makes all three taps, which then
 // are added across units through shared memory. Warps 8 to 11 finish the layer before meanwhile
 // (context_gates.cuh), and add up the hidden columns at the end: units four by four in FP32, always
-// the same four of an item, then exactly in integers, so that it does not matter where an item is
-// cut by tiles.
+// the same four of an item, then exactly in integers, so that it does not matter where tiles cut an
+// item.
 
 #include <cuda_fp16.h>
 
+#include "backend/cuda/kernels/campplus/frame_launch.hpp"
 #include "backend/cuda/kernels/campplus/frame_tile.cuh"
 
 namespace diarist::backend::cuda::campplus {
@@ -22,10 +23,11 @@ constexpr int kGroups = kTileRows / kGroupUnits;
 constexpr int kTaps = 3, kLocalRows = kTaps * kGrowth;
 constexpr int kTapPitch = kGrowth + 8;  // floats; keeps the rows of a warp on different banks
 
-template <bool kExact>
-struct LayerTraits : FrameTraits<kExact> {
-  using Base = FrameTraits<kExact>;
-  static constexpr int kLocalPart = kHidden / kChunk * kLocalRows * 64;
+constexpr int kLocalPart = kHidden / kChunk * kLocalRows * 64;
+
+template <bool kExact, bool kDeep>
+struct LayerTraits : FrameTraits<kExact, kFrameStages<kExact, kDeep>> {
+  using Base = FrameTraits<kExact, kFrameStages<kExact, kDeep>>;
   static constexpr int kShared = Base::kLocalAt + kLocalPart * Base::kParts;
   // Behind the products the ring holds the outer taps and the sums of groups.
   static constexpr int kTapBytes = kTileRows * kTapPitch * 4;
@@ -127,7 +129,7 @@ __device__ __forceinline__ void multiply_local(float (&taps)[12][4],
       if constexpr (kExact) {
         multiply_add(taps[2 * n], units[1], w[0], w[1]);
         multiply_add(taps[2 * n + 1], units[1], w[2], w[3]);
-        load_matrices(from + LayerTraits<true>::kLocalPart + n * 16 * 64, w);
+        load_matrices(from + kLocalPart + n * 16 * 64, w);
         multiply_add(taps[2 * n], units[0], w[0], w[1]);
         multiply_add(taps[2 * n + 1], units[0], w[2], w[3]);
       }
@@ -135,64 +137,36 @@ __device__ __forceinline__ void multiply_local(float (&taps)[12][4],
   }
 }
 
-/// The gate threads: column `c` of the groups, added up exactly by segment.
-__device__ __forceinline__ void write_sums(const DenseLayerArgs& args, const GateSpace& space,
-                                           const float* sums, int tile, int c) {
-  int segment = -1;
-  ExactSum total{0, 0};
-  const auto flush = [&] {
-    if (segment < 0) return;
-    const int first = (__ldg(&args.tables.segments[segment].first_unit) + kTileLead) / kGroupUnits;
-    const int part = first / kTileGroups == tile ? 0 : 1;
-    args.sums[(static_cast<std::size_t>(segment) * 2 + static_cast<std::size_t>(part)) * kHidden +
-              static_cast<std::size_t>(c)] = total;
-  };
-#pragma unroll 4
-  for (int group = 0; group < kTileGroups; ++group) {
-    const int here = space.segments[group * kGroupUnits];
-    if (here != segment) {
-      flush();
-      segment = here;
-      total = {0, 0};
-    }
-    // Four halves add up to less than 2^18: high fits 26 bits, 31 of them fit 31.
-    const float x = sums[group * kHidden + c];
-    const int high = __float2int_rz(x * 0x1p8F);
-    total.high += high;
-    total.low += __float2int_rz((x - static_cast<float>(high) * 0x1p-8F) * 0x1p24F);
-  }
-  flush();
-}
-
-template <bool kExact>
+template <bool kExact, bool kDeep>
 __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) {
-  using T = LayerTraits<kExact>;
+  using T = LayerTraits<kExact, kDeep>;
   extern __shared__ __align__(128) std::uint8_t shared[];
   GateSpace& space = *reinterpret_cast<GateSpace*>(shared + T::kGatesAt);
   float* const taps_shared = reinterpret_cast<float*>(shared);
   float* const sums_shared = reinterpret_cast<float*>(shared + T::kSumsAt);
-  const int tile = static_cast<int>(blockIdx.x), base = tile * kTileUnits - kTileLead;
+  const int base = static_cast<int>(blockIdx.x) * kTileUnits - kTileLead;
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread >= kProductThreads)
-    find_segments(args.tables, base, thread - kProductThreads, space);
-  __syncthreads();
+  admit_successor();
   if (thread >= kProductThreads) {
+    const PackTile tile = args.tables.tiles[blockIdx.x];
+    find_segments(args.tables, base, thread - kProductThreads, space);
     if (args.pending.local != nullptr) {
       void* const columns =
           kExact ? static_cast<void*>(static_cast<float*>(args.rows) + args.columns - kGrowth)
                  : static_cast<void*>(static_cast<__half*>(args.rows) + args.columns - kGrowth);
-      finish_pending<kExact>(args.tables, args.pending, base, thread - kProductThreads, space,
-                             shared_address(shared) + T::kPendingAt, columns, kTileLead,
-                             kTileLead + kTileUnits);
-      block_arrive(kPendingBarrier, kThreads);
+      finish_pending<kExact>(args.tables, args.pending, tile, base, thread - kProductThreads,
+                             space, shared + T::kPendingAt, columns);
+    } else {
+      wait_for_predecessor();
     }
+    block_arrive(kPendingBarrier, kThreads);
     __syncthreads();
-    write_sums(args, space, sums_shared, tile, thread - kProductThreads);
+    write_sums(tile, space, sums_shared, kHidden, thread - kProductThreads, args.sums);
     return;
   }
   const int lane = thread & 31, warp = thread >> 5, quad = lane & 3;
   float sum[16][4] = {};
-  multiply_rows<kExact>(sum, args.rows, base, args.tables, args.columns,
+  multiply_rows<T>(sum, args.rows, base, args.tables, args.columns,
                         args.pending.local != nullptr, args.reduce.weights, shared, [&] {
                           copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine,
                                               args.columns);
@@ -237,12 +211,18 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
   }
 }
 
-template <bool kExact>
+template <bool kExact, bool kDeep>
 cudaError_t launch(const DenseLayerArgs& args, cudaStream_t stream) {
-  const int tiles = (args.tables.units + kTileLead + kTileUnits - 1) / kTileUnits;
-  dense_layer<kExact>
-      <<<static_cast<unsigned>(tiles), kThreads, LayerTraits<kExact>::kShared, stream>>>(args);
-  return cudaGetLastError();
+  return launch_overlapping(dense_layer<kExact, kDeep>,
+                            dim3(static_cast<unsigned>(args.tables.tiles_count)), kThreads,
+                            LayerTraits<kExact, kDeep>::kShared, args.launch.overlap, args, stream);
+}
+
+template <bool kExact, bool kDeep>
+cudaError_t prepare() {
+  return cudaFuncSetAttribute(dense_layer<kExact, kDeep>,
+                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              LayerTraits<kExact, kDeep>::kShared);
 }
 
 }  // namespace
@@ -250,16 +230,14 @@ cudaError_t launch(const DenseLayerArgs& args, cudaStream_t stream) {
 cudaError_t launch_dense_layer(const DenseLayerArgs& args, cudaStream_t stream) {
   if (args.columns % kChunk != 0 || args.columns > kFrameColumns || args.dilation > kTileLead)
     return cudaErrorNotSupported;
-  return args.exact ? launch<true>(args, stream) : launch<false>(args, stream);
+  if (args.exact)
+    return args.launch.deep ? launch<true, true>(args, stream) : launch<true, false>(args, stream);
+  return args.launch.deep ? launch<false, true>(args, stream) : launch<false, false>(args, stream);
 }
 
-cudaError_t prepare_dense_layer(bool exact) {
-  return exact ? cudaFuncSetAttribute(dense_layer<true>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      LayerTraits<true>::kShared)
-               : cudaFuncSetAttribute(dense_layer<false>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      LayerTraits<false>::kShared);
+cudaError_t prepare_dense_layer(bool exact, bool deep) {
+  if (exact) return deep ? prepare<true, true>() : prepare<true, false>();
+  return deep ? prepare<false, true>() : prepare<false, false>();
 }
 
 }  // namespace diarist::backend::cuda::campplus

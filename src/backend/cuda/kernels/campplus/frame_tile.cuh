@@ -15,7 +15,8 @@ namespace diarist::backend::cuda::campplus {
 inline constexpr int kProductThreads = 256;
 inline constexpr int kChunk = 32;  // inputs
 
-template <bool kExact_>
+/// \tparam kStages_ chunks in flight and at work.
+template <bool kExact_, int kStages_>
 struct FrameTraits {
   static constexpr bool kExact = kExact_;
   static constexpr int kParts = kExact ? 2 : 1;
@@ -24,12 +25,14 @@ struct FrameTraits {
   static constexpr int kBPart = 128 * 64;
   static constexpr int kBBytes = kBPart * kParts;
   static constexpr int kStageBytes = kABytes + kBBytes;
-  static constexpr int kStages = kExact ? 2 : 3;
+  static constexpr int kStages = kStages_;
   static constexpr int kPendingAt = kStages * kStageBytes;
   static constexpr int kAffineAt = kPendingAt + kABytes;
   static constexpr int kAffineBytes = kFrameColumns * (kExact ? 8 : 4);
   static constexpr int kGatesAt = kAffineAt + kAffineBytes;
-  static constexpr int kLocalAt = kGatesAt + (static_cast<int>(sizeof(GateSpace)) + 127) / 128 * 128;
+  static constexpr int kLocalAt =
+      kGatesAt + (static_cast<int>(sizeof(GateSpace)) + 127) / 128 * 128;
+  static_assert(sizeof(ContextSpace) <= kABytes);
 };
 
 __device__ __forceinline__ std::uint32_t half_piece(int row, int piece) {
@@ -87,27 +90,48 @@ __device__ __forceinline__ void load_units(std::uint32_t a, const void* affine, 
   }
 }
 
-/// sum += one chunk. `affine`: of the chunk's first column.
+/// sum += one chunk. `affine`: of the chunk's first column. Exact mode adds the chunk up by itself
+/// first: tensor cores cut off what they add to large sums, FP32 additions round it.
 template <bool kExact, bool kMap>
 __device__ __forceinline__ void multiply_chunk(float (&sum)[16][4], std::uint32_t a,
                                                std::uint32_t b, const void* affine) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   const int row = (lane & 7) + ((lane >> 4) << 3), piece = (lane >> 3) & 1;
+  if constexpr (kExact) {
+    std::uint32_t units[2][2][4];
 #pragma unroll
-  for (int k = 0; k < 2; ++k) {
-    std::uint32_t units[kExact ? 2 : 1][4];
-    load_units<kExact, kMap>(a, affine, k, units);
-    const std::uint32_t from = b + half_piece(row, 2 * k + piece);
+    for (int k = 0; k < 2; ++k) load_units<kExact, kMap>(a, affine, k, units[k]);
 #pragma unroll
     for (int n = 0; n < 8; ++n) {
-      std::uint32_t w[4];
-      load_matrices(from + n * 16 * 64, w);
-      multiply_add(sum[2 * n], units[0], w[0], w[1]);
-      multiply_add(sum[2 * n + 1], units[0], w[2], w[3]);
-      if constexpr (kExact) {
-        multiply_add(sum[2 * n], units[1], w[0], w[1]);
-        multiply_add(sum[2 * n + 1], units[1], w[2], w[3]);
-        load_matrices(from + FrameTraits<true>::kBPart + n * 16 * 64, w);
+      float part[2][4] = {};
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        const std::uint32_t from = b + half_piece(row, 2 * k + piece) + n * 16 * 64;
+        std::uint32_t high[4], low[4];
+        load_matrices(from, high);
+        load_matrices(from + 128 * 64, low);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          multiply_add(part[i], units[k][0], low[2 * i], low[2 * i + 1]);
+          multiply_add(part[i], units[k][1], high[2 * i], high[2 * i + 1]);
+          multiply_add(part[i], units[k][0], high[2 * i], high[2 * i + 1]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[2 * n + i][e] += part[i][e];
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      std::uint32_t units[1][4];
+      load_units<kExact, kMap>(a, affine, k, units);
+      const std::uint32_t from = b + half_piece(row, 2 * k + piece);
+#pragma unroll
+      for (int n = 0; n < 8; ++n) {
+        std::uint32_t w[4];
+        load_matrices(from + n * 16 * 64, w);
         multiply_add(sum[2 * n], units[0], w[0], w[1]);
         multiply_add(sum[2 * n + 1], units[0], w[2], w[3]);
       }
@@ -155,41 +179,49 @@ __device__ __forceinline__ void copy_affine(std::uint32_t target, const void* af
 }
 
 /// sum = rows of the block times the weights; the last chunk's A is made by the gate threads when
-/// something is pending. Called by the product threads; `extra` is copied with the first stage.
-template <bool kExact, typename Extra>
+/// something is pending. Called by the product threads, who wait for the gate threads before the
+/// last chunk in any case. Weights, and what `extra` copies, do not wait for the launch before.
+template <typename T, typename Extra>
 __device__ __forceinline__ void multiply_rows(float (&sum)[16][4], const void* rows, int base,
                                               const PackTables& tables, int columns, bool pending,
                                               const void* weights, const std::uint8_t* shared,
                                               Extra extra) {
-  using T = FrameTraits<kExact>;
   const std::uint32_t ring = shared_address(shared);
   const int chunks = columns / kChunk, loaded = pending ? chunks - 1 : chunks;
-  const auto load = [&](int chunk) {
-    if (chunk < chunks) {
-      const std::uint32_t stage = ring + chunk % T::kStages * T::kStageBytes;
-      if (chunk < loaded) copy_units<kExact>(stage, rows, base, tables.units, chunk);
-      copy_weights<kProductThreads>(
-          stage + T::kABytes,
-          static_cast<const std::uint8_t*>(weights) + static_cast<std::size_t>(chunk) * T::kBBytes,
-          128 * T::kParts);
-    }
-    commit_copies();
+  const auto stage_of = [&](int chunk) { return ring + chunk % T::kStages * T::kStageBytes; };
+  const auto load_a = [&](int chunk) {
+    if (chunk < loaded) copy_units<T::kExact>(stage_of(chunk), rows, base, tables.units, chunk);
+  };
+  const auto load_b = [&](int chunk) {
+    if (chunk >= chunks) return;
+    copy_weights<kProductThreads>(
+        stage_of(chunk) + T::kABytes,
+        static_cast<const std::uint8_t*>(weights) + static_cast<std::size_t>(chunk) * T::kBBytes,
+        128 * T::kParts);
   };
   extra();
 #pragma unroll 1
-  for (int i = 0; i < T::kStages - 1; ++i) load(i);
+  for (int i = 0; i < T::kStages - 1; ++i) load_b(i);
+  wait_for_predecessor();
+#pragma unroll 1
+  for (int i = 0; i < T::kStages - 1; ++i) {
+    load_a(i);
+    commit_copies();
+  }
 #pragma unroll 1
   for (int chunk = 0; chunk < chunks; ++chunk) {
     wait_copies<T::kStages - 2>();
-    if (chunk < loaded)
+    if (chunk + 1 < chunks)
       block_barrier(kProductBarrier, kProductThreads);
     else
       block_barrier(kPendingBarrier, kProductThreads + kGateThreads);
-    load(chunk + T::kStages - 1);
-    const std::uint32_t stage = ring + chunk % T::kStages * T::kStageBytes;
-    multiply_chunk<kExact, false>(sum, chunk < loaded ? stage : ring + T::kPendingAt,
-                                  stage + T::kABytes,
-                                  shared + T::kAffineAt + chunk * kChunk * (kExact ? 8 : 4));
+    load_a(chunk + T::kStages - 1);
+    load_b(chunk + T::kStages - 1);
+    commit_copies();
+    const std::uint32_t stage = stage_of(chunk);
+    multiply_chunk<T::kExact, false>(sum, chunk < loaded ? stage : ring + T::kPendingAt,
+                                     stage + T::kABytes,
+                                     shared + T::kAffineAt + chunk * kChunk * (T::kExact ? 8 : 4));
   }
 }
 

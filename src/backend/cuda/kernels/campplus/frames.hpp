@@ -46,6 +46,16 @@ struct Pending {
 /// {scale, scale, offset, offset}; exact mode: the same as floats.
 using Affine = const void*;
 
+/// What the device allows (frame_launch()).
+struct FrameLaunch {
+  bool deep = false;     // shared memory for a ring of many stages
+  bool overlap = false;  // a launch may begin while the one before ends; the tables must be complete
+};
+/// Of the current device. \return an error where a block may not have the shared memory that the
+/// mode takes. Allows the kernels their shared memory: once per device and mode, before the first
+/// launch.
+cudaError_t prepare_frames(bool exact, FrameLaunch* launch);
+
 struct DenseLayerArgs {
   PackTables tables;
   void* rows = nullptr;  // [units][kFrameColumns]; the pending columns are written
@@ -59,6 +69,7 @@ struct DenseLayerArgs {
   float* local = nullptr;  // made for the next launch
   ExactSum* sums = nullptr;
   bool exact = false;
+  FrameLaunch launch;
 };
 cudaError_t launch_dense_layer(const DenseLayerArgs& args, cudaStream_t stream);
 
@@ -72,6 +83,7 @@ struct TransitArgs {
   void* out_rows = nullptr;  // the next block's rows, or, if null:
   float* frames = nullptr;   // [frames][outputs], through a ReLU, where PackItem says
   bool exact = false;
+  FrameLaunch launch;
 };
 cudaError_t launch_transit(const TransitArgs& args, cudaStream_t stream);
 
@@ -84,11 +96,6 @@ struct TdnnArgs {
   bool exact = false;
 };
 cudaError_t launch_tdnn(const TdnnArgs& args, cudaStream_t stream);
-
-/// Once per device and mode, before the first launch. \return an error where a block may not have
-/// the shared memory that the mode takes.
-cudaError_t prepare_dense_layer(bool exact);
-cudaError_t prepare_unit_products(bool exact);
 
 /// [blocks of 128 outputs][chunks of 32 inputs][high, low in exact mode][128][32]. `grouped`: row
 /// 32 g + 8 j + 2 q + e holds output 32 g + 8 q + 2 j + e, else rows are outputs.

@@ -20,7 +20,8 @@ inline constexpr int kSegmentUnits = 100;  // units that share a local context
 /// owns 31 groups. A segment (25 groups) lies in one tile or two.
 inline constexpr int kGroupUnits = 4, kTileGroups = 31;
 inline constexpr int kTileUnits = kGroupUnits * kTileGroups;
-inline constexpr int kTileLead = 2;  // units before a tile's own ones that it reads as well
+inline constexpr int kTileLead = 2;    // units before a tile's own ones that it reads as well
+inline constexpr int kTileRows = 128;  // units that it reads
 
 struct PackItem {
   std::int32_t first_row = 0, rows = 0;
@@ -32,21 +33,32 @@ struct PackItem {
   int units() const { return (rows + 1) / 2; }
 };
 
-struct PackSegment {
+struct alignas(16) PackSegment {
   std::int32_t item = 0;  // of the pack
   std::int32_t first_unit = 0, units = 0;
   std::int32_t item_units = 0;
-  std::int32_t first_of_item = 0, of_item = 0;  // segments of its item
+};
+
+/// What a tile of the dense layers has to do with segments. Its own units are kTileUnits from
+/// kTileUnits * tile on; the groups that it sums begin kTileLead units earlier.
+struct alignas(16) PackTile {
+  std::int32_t first = 0, last = -1;          // segments that it reads
+  std::int32_t first_sum = 0, last_sum = -1;  // all segments of their items
+  std::int32_t cut_before = 0;                // 1: the segment of its first group began before
+  std::int32_t cut_behind = 0;                // 1: the segment of its last group goes on
+  std::int32_t unused[2] = {};
 };
 
 /// Tables of a pack on the device.
 struct PackTables {
   const PackItem* items = nullptr;
   const PackSegment* segments = nullptr;
+  const PackTile* tiles = nullptr;
   const std::int32_t* row_items = nullptr;      // [rows] item of the pack, -1: none
   const std::int32_t* unit_segments = nullptr;  // [units] segment, -1: none
   std::uint32_t* range = nullptr;               // word per item of the pack
   int items_count = 0;
+  int tiles_count = 0;
   int rows = 0;   // a multiple of 32
   int units = 0;  // rows / 2
 };

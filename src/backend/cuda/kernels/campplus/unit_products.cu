@@ -1,12 +1,14 @@
 // The products on units without neighbours: transits, and the TDNN layer behind the head.
 //
-// A block makes 128 units x 128 outputs (frame_tile.cuh). In a transit, four more warps finish the
-// last dense layer for the tile first, in every block of outputs again. The TDNN layer's operand is
+// A block makes 128 units x 128 outputs (frame_tile.cuh). In a transit, where the tiles are those of
+// the dense layers, four more warps finish the last of them for the tile, in every block of outputs
+// again. The TDNN layer's operand is
 // the head's map itself: chunk 10 t + f are the 32 channels of frequency f at row 2 u - 2 + t.
 // Outputs are written 8 neighbouring ones per thread.
 
 #include <cuda_fp16.h>
 
+#include "backend/cuda/kernels/campplus/frame_launch.hpp"
 #include "backend/cuda/kernels/campplus/frame_tile.cuh"
 
 namespace diarist::backend::cuda::campplus {
@@ -29,16 +31,26 @@ __device__ __forceinline__ void finish_sums(const float (&sum)[16][4], const Pac
     x[c] = fmaf(sum[4 * group + c / 2][2 * h + c % 2], product.unscale, bias[c]);
 }
 
+/// The segment of a thread's unit h, -1 if it has none or another tile owns it.
+__device__ __forceinline__ int own_segment(const PackTables& tables, int base, int own_begin,
+                                           int own_end, int h) {
+  const int row = static_cast<int>(threadIdx.x) / 32 * 16 + 8 * h +
+                  (static_cast<int>(threadIdx.x) & 31) / 4;
+  const bool own = row >= own_begin && row < own_end && base + row < tables.units;
+  return own ? __ldg(tables.unit_segments + base + row) : -1;
+}
+
 /// Writes 128 columns from `first_output` on of a thread's two units.
 template <bool kExact>
 __device__ __forceinline__ void write_rows(const float (&sum)[16][4], const PackTables& tables,
-                                           const PackedProduct& product, int base, int first_output,
+                                           const PackedProduct& product, int base,
+                                           const int (&segments)[2], int first_output,
                                            bool rectify, void* rows) {
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int unit = base + 16 * warp + 8 * h + (lane >> 2);
-    const int segment = unit < tables.units ? __ldg(tables.unit_segments + unit) : -1;
+    const int segment = segments[h];
     if (segment < 0) continue;
     RangeWatch watch;
 #pragma unroll
@@ -69,12 +81,13 @@ __device__ __forceinline__ void write_rows(const float (&sum)[16][4], const Pack
 
 /// The network's frames: floats through a ReLU, item behind item.
 __device__ __forceinline__ void write_frames(const float (&sum)[16][4], const TransitArgs& args,
-                                             int base, int first_output) {
+                                             int base, const int (&segments)[2],
+                                             int first_output) {
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int unit = base + 16 * warp + 8 * h + (lane >> 2);
-    const int segment = unit < args.tables.units ? __ldg(args.tables.unit_segments + unit) : -1;
+    const int segment = segments[h];
     if (segment < 0) continue;
     const int owner = args.tables.segments[segment].item;
     const PackItem& item = args.tables.items[owner];
@@ -98,37 +111,44 @@ __device__ __forceinline__ void write_frames(const float (&sum)[16][4], const Tr
   }
 }
 
-template <bool kExact>
+template <bool kExact, bool kDeep>
+using Traits = FrameTraits<kExact, kFrameStages<kExact, kDeep>>;
+
+template <bool kExact, bool kDeep>
 __global__ void __launch_bounds__(kTransitThreads, 1) transit(TransitArgs args) {
-  using T = FrameTraits<kExact>;
+  using T = Traits<kExact, kDeep>;
   extern __shared__ __align__(128) std::uint8_t shared[];
   GateSpace& space = *reinterpret_cast<GateSpace*>(shared + T::kGatesAt);
-  const int base = static_cast<int>(blockIdx.x) * kTileRows;
+  const int base = static_cast<int>(blockIdx.x) * kTileUnits - kTileLead;
   const int first_output = static_cast<int>(blockIdx.y) * 128;
   const int thread = static_cast<int>(threadIdx.x);
+  admit_successor();
   if (thread >= kProductThreads) {
+    const PackTile tile = args.tables.tiles[blockIdx.x];
     find_segments(args.tables, base, thread - kProductThreads, space);
-    block_barrier(kGateBarrier, kGateThreads);
-    if (args.pending.local == nullptr) return;
-    finish_pending<kExact>(args.tables, args.pending, base, thread - kProductThreads, space,
-                           shared_address(shared) + T::kPendingAt, nullptr, 0, 0);
+    finish_pending<kExact>(args.tables, args.pending, tile, base, thread - kProductThreads, space,
+                           shared + T::kPendingAt, nullptr);
     block_arrive(kPendingBarrier, kTransitThreads);
     return;
   }
   float sum[16][4] = {};
   const std::size_t weights = static_cast<std::size_t>(blockIdx.y) *
                               static_cast<std::size_t>(args.columns / kChunk) * T::kBBytes;
-  multiply_rows<kExact>(sum, args.rows, base, args.tables, args.columns,
-                        args.pending.local != nullptr,
+  multiply_rows<T>(sum, args.rows, base, args.tables, args.columns, true,
                         static_cast<const std::uint8_t*>(args.product.weights) + weights, shared,
                         [&] {
                           copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine,
                                               args.columns);
                         });
+  int segments[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h)
+    segments[h] = own_segment(args.tables, base, kTileLead, kTileLead + kTileUnits, h);
   if (args.out_rows != nullptr)
-    write_rows<kExact>(sum, args.tables, args.product, base, first_output, false, args.out_rows);
+    write_rows<kExact>(sum, args.tables, args.product, base, segments, first_output, false,
+                       args.out_rows);
   else
-    write_frames(sum, args, base, first_output);
+    write_frames(sum, args, base, segments, first_output);
 }
 
 /// The head's rows 2 u - 2 + tap of one frequency; rows outside the pack become zero.
@@ -156,7 +176,7 @@ __device__ __forceinline__ void copy_map(std::uint32_t target, const TdnnArgs& a
 
 template <bool kExact>
 __global__ void __launch_bounds__(kProductThreads, 1) tdnn(TdnnArgs args) {
-  using T = FrameTraits<kExact>;
+  using T = Traits<kExact, false>;
   extern __shared__ __align__(128) std::uint8_t shared[];
   const std::uint32_t ring = shared_address(shared);
   const int base = static_cast<int>(blockIdx.x) * kTileRows;
@@ -183,46 +203,55 @@ __global__ void __launch_bounds__(kProductThreads, 1) tdnn(TdnnArgs args) {
     const std::uint32_t stage = ring + chunk % T::kStages * T::kStageBytes;
     multiply_chunk<kExact, true>(sum, stage, stage + T::kABytes, nullptr);
   }
-  write_rows<kExact>(sum, args.tables, args.product, base, 0, true, args.out_rows);
+  int segments[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) segments[h] = own_segment(args.tables, base, 0, kTileRows, h);
+  write_rows<kExact>(sum, args.tables, args.product, base, segments, 0, true, args.out_rows);
 }
 
-unsigned tiles_of(const PackTables& tables) {
-  return static_cast<unsigned>((tables.units + kTileRows - 1) / kTileRows);
+template <bool kExact, bool kDeep>
+cudaError_t launch(const TransitArgs& args, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>(args.tables.tiles_count),
+                  static_cast<unsigned>(args.outputs / 128));
+  return launch_overlapping(transit<kExact, kDeep>, grid, kTransitThreads,
+                            Traits<kExact, kDeep>::kLocalAt, args.launch.overlap, args, stream);
+}
+
+template <bool kExact, bool kDeep>
+cudaError_t prepare() {
+  const cudaError_t error =
+      cudaFuncSetAttribute(transit<kExact, kDeep>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           Traits<kExact, kDeep>::kLocalAt);
+  if (error != cudaSuccess) return error;
+  return cudaFuncSetAttribute(tdnn<kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              Traits<kExact, false>::kPendingAt);
 }
 
 template <bool kExact>
-cudaError_t prepare() {
-  const cudaError_t error =
-      cudaFuncSetAttribute(transit<kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           FrameTraits<kExact>::kLocalAt);
-  if (error != cudaSuccess) return error;
-  return cudaFuncSetAttribute(tdnn<kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              FrameTraits<kExact>::kPendingAt);
+cudaError_t launch(const TdnnArgs& args, cudaStream_t stream) {
+  const auto tiles = static_cast<unsigned>((args.tables.units + kTileRows - 1) / kTileRows);
+  tdnn<kExact><<<tiles, kProductThreads, Traits<kExact, false>::kPendingAt, stream>>>(args);
+  return cudaGetLastError();
 }
 
 }  // namespace
 
 cudaError_t launch_transit(const TransitArgs& args, cudaStream_t stream) {
-  if (args.columns % kChunk != 0 || args.columns > kFrameColumns || args.outputs % 128 != 0)
+  if (args.columns % kChunk != 0 || args.columns > kFrameColumns || args.outputs % 128 != 0 ||
+      args.pending.local == nullptr)
     return cudaErrorNotSupported;
-  const dim3 grid(tiles_of(args.tables), static_cast<unsigned>(args.outputs / 128));
   if (args.exact)
-    transit<true><<<grid, kTransitThreads, FrameTraits<true>::kLocalAt, stream>>>(args);
-  else
-    transit<false><<<grid, kTransitThreads, FrameTraits<false>::kLocalAt, stream>>>(args);
-  return cudaGetLastError();
+    return args.launch.deep ? launch<true, true>(args, stream) : launch<true, false>(args, stream);
+  return args.launch.deep ? launch<false, true>(args, stream) : launch<false, false>(args, stream);
 }
 
 cudaError_t launch_tdnn(const TdnnArgs& args, cudaStream_t stream) {
-  if (args.exact)
-    tdnn<true><<<tiles_of(args.tables), kProductThreads, FrameTraits<true>::kPendingAt, stream>>>(
-        args);
-  else
-    tdnn<false>
-        <<<tiles_of(args.tables), kProductThreads, FrameTraits<false>::kPendingAt, stream>>>(args);
-  return cudaGetLastError();
+  return args.exact ? launch<true>(args, stream) : launch<false>(args, stream);
 }
 
-cudaError_t prepare_unit_products(bool exact) { return exact ? prepare<true>() : prepare<false>(); }
+cudaError_t prepare_unit_products(bool exact, bool deep) {
+  if (exact) return deep ? prepare<true, true>() : prepare<true, false>();
+  return deep ? prepare<false, true>() : prepare<false, false>();
+}
 
 }  // namespace diarist::backend::cuda::campplus
