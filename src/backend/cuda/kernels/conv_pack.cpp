@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/stem_mma.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -63,6 +64,21 @@ std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int 
               packed.push_back(part == 0 ? high_bits(value) : low_bits(value));
             }
         }
+  return packed;
+}
+
+std::vector<std::uint16_t> pack_stem_mma(const float* weight, bool split, float scale) {
+  std::vector<std::uint16_t> packed;
+  for (int part = 0; part < (split ? 2 : 1); ++part)
+    for (int j = 0; j < 4; ++j)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int high = 0; high < 2; ++high)
+          for (int odd = 0; odd < 2; ++odd) {
+            const int n = lane / 4, tap = 2 * (lane % 4) + odd + 8 * high;
+            const int channel = 8 * (n / 2) + 2 * j + n % 2;
+            const float value = tap < 9 ? weight[channel * 9 + tap] * scale : 0.0F;
+            packed.push_back(part == 0 ? high_bits(value) : low_bits(value));
+          }
   return packed;
 }
 

@@ -5,8 +5,6 @@
 
 #include <cuda_fp16.h>
 
-#include <cstring>
-
 #include "backend/cuda/kernels/mma.cuh"
 #include "backend/cuda/kernels/stem_mma.hpp"
 
@@ -116,26 +114,6 @@ __global__ void __launch_bounds__(kThreads) stem_mma(StemMmaArgs args) {
 }
 
 }  // namespace
-
-std::vector<std::uint16_t> pack_stem_mma(const float* weight, bool split, float scale) {
-  std::vector<std::uint16_t> packed;
-  for (int part = 0; part < (split ? 2 : 1); ++part)
-    for (int j = 0; j < 4; ++j)
-      for (int lane = 0; lane < 32; ++lane)
-        for (int high = 0; high < 2; ++high)
-          for (int odd = 0; odd < 2; ++odd) {
-            const int n = lane / 4, tap = 2 * (lane % 4) + odd + 8 * high;
-            const int channel = 8 * (n / 2) + 2 * j + n % 2;
-            const float value = tap < 9 ? weight[channel * 9 + tap] * scale : 0.0F;
-            const __half rounded = __float2half_rn(value);
-            const __half half =
-                part == 0 ? rounded : __float2half_rn(value - __half2float(rounded));
-            std::uint16_t bits = 0;
-            std::memcpy(&bits, &half, sizeof(bits));
-            packed.push_back(bits);
-          }
-  return packed;
-}
 
 cudaError_t launch_stem_mma(const StemMmaArgs& args, cudaStream_t stream) {
   if (args.time + kFeatureColumn0 + 1 > kFeatureColumns) return cudaErrorNotSupported;
