@@ -5,6 +5,7 @@
 
 #include "bench_options.hpp"
 #include "bench_report.hpp"
+#include "bench_run.hpp"
 #include "commands.hpp"
 #include "engine_options.hpp"
 #include "interrupt.hpp"
@@ -90,6 +91,7 @@ void add_bench(CLI::App& app, Action& action) {
   CLI::App* benches = app.add_subcommand("bench", "measure this machine");
   benches->require_subcommand(1);
   add_embed_bench(*benches, action);
+  add_run_bench(*benches, action);
 }
 
 }  // namespace diarist::cli

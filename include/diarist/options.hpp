@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace diarist {
+
+struct StageResults;
 
 /// kExact: results at FP32 accuracy. kFast: a backend may use reduced precision where the
 /// embeddings stay within a cosine of 0.9999; on a CPU without such kernels both are the same.
@@ -57,6 +60,11 @@ struct RunOptions {
   /// Seconds between windows: 1, 2 or 5. 1 is the reference; larger is faster and less accurate.
   int step_seconds = 1;
   bool keep_stages = false;  ///< return segmentations, embeddings, clusters and counts as well
+  /// For benchmarks. The networks run as usual; then these activity and embeddings (windows one
+  /// second apart), repeated to the recording's length and each vector moved by 2 % so that no two
+  /// are equal, are clustered in place of what the networks said. Test weights would put everything
+  /// into one cluster.
+  std::shared_ptr<const StageResults> replay = {};
 };
 
 }  // namespace diarist

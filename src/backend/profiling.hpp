@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,16 @@ struct DevicePeaks {
   double float_flops = 0;  // FP32 arithmetic
   double tf32_flops = 0;
   double bytes = 0;  // per second, device memory
+};
+
+/// What a device tells about itself, whatever runs on it. Used by one thread at a time.
+class Meter {
+ public:
+  virtual ~Meter() = default;
+  /// Members that the device does not tell stay 0.
+  virtual DeviceState state() const = 0;
+  /// Energy drawn since some moment in the past; nothing where the device does not count it.
+  virtual std::optional<double> joules() const = 0;
 };
 
 /// How long to measure, and when to stop.

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #ifdef DIARIST_WITH_CUDA
 #include "backend/cuda/cuda_backend.hpp"
+#include "backend/cuda/cuda_meter.hpp"
 #endif
 
 namespace diarist::backend {
@@ -73,6 +74,14 @@ std::vector<std::string> expand_devices(const std::string& device) {
     begin = end + 1;
   }
   return devices;
+}
+
+std::unique_ptr<Meter> make_meter(const std::string& device) {
+#ifdef DIARIST_WITH_CUDA
+  if (names_gpu(device)) return cuda::make_cuda_meter(gpu_index(device));
+#endif
+  static_cast<void>(device);
+  return nullptr;
 }
 
 std::vector<std::string> device_names() {

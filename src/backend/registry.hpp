@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/profiling.hpp"
 
 namespace diarist::backend {
 
@@ -24,6 +25,9 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 /// "cuda" as all GPUs of this machine, "cuda:0,1" as two; other names stay as they are.
 /// \throws Error kInvalidArgument for lists that are none, or that name a GPU twice.
 std::vector<std::string> expand_devices(const std::string& device);
+
+/// Clock, power and energy of one device ("cuda:0"); null where it tells nothing.
+std::unique_ptr<Meter> make_meter(const std::string& device);
 
 /// Devices of this build that can be used on this machine.
 std::vector<std::string> device_names();

@@ -24,6 +24,7 @@
 #include "pipeline/file_queue.hpp"
 #include "pipeline/finish.hpp"
 #include "pipeline/preset_choice.hpp"
+#include "pipeline/replay.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/stopwatch.hpp"
 #include "timeline/grid.hpp"
@@ -159,6 +160,7 @@ class Diarizer::Impl {
     DeviceWorker& worker = *workers_.front();
     std::unique_ptr<Session> session = worker.take(options.step_seconds, precision);
     const int dim = session->dim();
+    if (options.replay) pipeline::check_replay(*options.replay, dim);
     Recording recording;
     run_networks(*session, worker, source, options, control, recording);
     describe(recording, source.warnings(), *session, worker, options, result);
@@ -212,6 +214,12 @@ class Diarizer::Impl {
                                 .activity = recording.result.activity,
                                 .embeddings = recording.result.embeddings,
                                 .embed_pieces = {}};
+    pipeline::ReplayedStages replayed;
+    if (options.replay) {
+      replayed = pipeline::replay_stages(*options.replay, input.chunks, input.step_seconds);
+      input.activity = replayed.activity;
+      input.embeddings = replayed.embeddings;
+    }
     if (recording.result.log_mel.rows() > 0)
       input.embed_pieces = [&](auto pieces) {
         const pipeline::Stopwatch watch(result.timings.embedding);
@@ -301,6 +309,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     sessions.push_back(worker->take(options.step_seconds, precision_of(options)));
     views.push_back(sessions.back().get());
     before.push_back(sessions.back()->device_time());
+    if (options.replay) pipeline::check_replay(*options.replay, sessions.back()->dim());
   }
   // Many recordings: each is clustered by one thread, several at the same time.
   base::TaskPool* const clustering_pool =

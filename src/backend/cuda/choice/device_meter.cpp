@@ -47,6 +47,7 @@ struct DeviceMeter::Library {
   Status (*clock)(Device, int, unsigned*) = nullptr;
   Status (*power)(Device, unsigned*) = nullptr;
   Status (*driver)(char*, unsigned) = nullptr;
+  Status (*energy)(Device, unsigned long long*) = nullptr;
 };
 
 DeviceMeter::DeviceMeter(std::unique_ptr<Library> library) : library_(std::move(library)) {}
@@ -55,6 +56,7 @@ DeviceMeter::~DeviceMeter() = default;
 std::unique_ptr<DeviceMeter> DeviceMeter::open(const std::string& pci_bus_id) {
   auto library = std::make_unique<Library>();
   if (!library->load() || library->init() != 0) return nullptr;
+  library->find(library->energy, "nvmlDeviceGetTotalEnergyConsumption");  // old drivers lack it
   library->started = true;
   if (library->by_bus(pci_bus_id.c_str(), &library->device) != 0) return nullptr;
   return std::unique_ptr<DeviceMeter>(new DeviceMeter(std::move(library)));
@@ -67,6 +69,13 @@ DeviceState DeviceMeter::state() const {
     state.clock_mhz = megahertz;
   if (library_->power(library_->device, &milliwatts) == 0) state.power_watts = milliwatts / 1e3;
   return state;
+}
+
+std::optional<double> DeviceMeter::joules() const {
+  unsigned long long millijoules = 0;
+  if (library_->energy == nullptr || library_->energy(library_->device, &millijoules) != 0)
+    return std::nullopt;
+  return static_cast<double>(millijoules) / 1e3;
 }
 
 std::string DeviceMeter::driver_version() const {
