@@ -1,68 +1,76 @@
 #include "cluster/matrix.hpp"
 
 #include <algorithm>
-#include <vector>
 
+#include "cluster/kernels.hpp"
 #include "cluster/parallel.hpp"
 
 namespace diarist::cluster {
 namespace {
 
-// A tile of C stays in registers while a stretch of the inner dimension passes by.
-constexpr std::size_t kTileRows = 2;
-constexpr std::size_t kTileColumns = 8;
 constexpr std::size_t kInner = 256;    // B panel of 256 x 8 doubles: 16 KB, stays in L1
 constexpr std::size_t kRowBlock = 64;  // rows of C per task
+constexpr std::size_t kTasks = 64;     // wanted at least, however few rows there are
 
-// Tile at c += a panel [inner, kTileRows] times b panel [inner, kTileColumns].
-void add_tile(const double* a, const double* b, std::size_t inner, double (&tile)[16]) {
-  double sum[kTileRows * kTileColumns];
-  std::copy(std::begin(tile), std::end(tile), sum);
-  for (std::size_t k = 0; k < inner; ++k) {
-    for (std::size_t r = 0; r < kTileRows; ++r)
-      for (std::size_t j = 0; j < kTileColumns; ++j)
-        sum[r * kTileColumns + j] += a[k * kTileRows + r] * b[k * kTileColumns + j];
+// Rows of C from first_row on, columns [first_column, last_column).
+struct Part {
+  std::size_t first_row, last_row, first_column, last_column;
+};
+
+void multiply_part(MatrixView a, const double* b, double* c, std::size_t inner, std::size_t columns,
+                   const Part& part) {
+  double panel[kTile * kInner];
+  for (std::size_t j0 = part.first_column; j0 < part.last_column; j0 += kTile) {
+    const std::size_t width = std::min(kTile, part.last_column - j0);
+    for (std::size_t k0 = 0; k0 < inner; k0 += kInner) {
+      const std::size_t length = std::min(kInner, inner - k0);
+      const double* from = b + k0 * columns + j0;
+      if (width == kTile) {
+        for (std::size_t k = 0; k < length; ++k)
+          std::copy_n(from + k * columns, kTile, panel + k * kTile);
+      } else {
+        std::fill_n(panel, length * kTile, 0.0);
+        for (std::size_t k = 0; k < length; ++k)
+          std::copy_n(from + k * columns, width, panel + k * kTile);
+      }
+      for (std::size_t row = part.first_row; row < part.last_row; row += kTile) {
+        const std::size_t height = std::min(kTile, part.last_row - row);
+        TileRows left;
+        left.step = a.column_stride;
+        // Rows and columns beyond the end repeat others or are zero, and are never stored.
+        for (std::size_t r = 0; r < kTile; ++r)
+          left.rows[r] =
+              a.data + (row + std::min(r, height - 1)) * a.row_stride + k0 * a.column_stride;
+        double tile[kTile * kTile] = {};
+        if (k0 > 0)
+          for (std::size_t r = 0; r < height; ++r)
+            std::copy_n(c + (row + r) * columns + j0, width, tile + r * kTile);
+        add_products(left, panel, length, tile);
+        for (std::size_t r = 0; r < height; ++r)
+          std::copy_n(tile + r * kTile, width, c + (row + r) * columns + j0);
+      }
+    }
   }
-  std::copy(std::begin(sum), std::end(sum), tile);
 }
 
 }  // namespace
 
 void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::size_t inner,
               std::size_t columns, base::TaskPool* pool) {
-  const std::size_t blocks = (rows + kRowBlock - 1) / kRowBlock;
-  parallel_for(pool, blocks, [&](std::size_t block) {
-    const std::size_t first_row = block * kRowBlock;
-    const std::size_t last_row = std::min(rows, first_row + kRowBlock);
-    std::vector<double> a_panel(kRowBlock * kInner);
-    std::vector<double> b_panel(kTileColumns * kInner);
-    std::fill(c + first_row * columns, c + last_row * columns, 0.0);
-    for (std::size_t k0 = 0; k0 < inner; k0 += kInner) {
-      const std::size_t length = std::min(kInner, inner - k0);
-      // Both panels are packed, padded with zeros to whole tiles; padding is never stored.
-      for (std::size_t row = first_row; row < first_row + kRowBlock; ++row) {
-        double* out = &a_panel[(row - first_row) / kTileRows * kTileRows * kInner +
-                               (row - first_row) % kTileRows];
-        for (std::size_t k = 0; k < length; ++k)
-          out[k * kTileRows] =
-              row < last_row ? a.data[row * a.row_stride + (k0 + k) * a.column_stride] : 0.0;
-      }
-      for (std::size_t j0 = 0; j0 < columns; j0 += kTileColumns) {
-        const std::size_t width = std::min(kTileColumns, columns - j0);
-        for (std::size_t k = 0; k < length; ++k)
-          for (std::size_t j = 0; j < kTileColumns; ++j)
-            b_panel[k * kTileColumns + j] = j < width ? b[(k0 + k) * columns + j0 + j] : 0.0;
-        for (std::size_t row = first_row; row < last_row; row += kTileRows) {
-          double tile[kTileRows * kTileColumns] = {};
-          const std::size_t height = std::min(kTileRows, last_row - row);
-          for (std::size_t r = 0; r < height; ++r)
-            std::copy_n(c + (row + r) * columns + j0, width, tile + r * kTileColumns);
-          add_tile(&a_panel[(row - first_row) * kInner], b_panel.data(), length, tile);
-          for (std::size_t r = 0; r < height; ++r)
-            std::copy_n(tile + r * kTileColumns, width, c + (row + r) * columns + j0);
-        }
-      }
-    }
+  if (inner == 0) std::fill_n(c, rows * columns, 0.0);
+  const std::size_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
+  if (row_blocks == 0 || columns == 0) return;
+  // Few rows are shared out by columns as well.
+  const std::size_t panels = (columns + kTile - 1) / kTile;
+  const std::size_t strips = std::clamp<std::size_t>(kTasks / row_blocks, 1, panels);
+  const std::size_t strip_width = (panels + strips - 1) / strips * kTile;
+  const std::size_t column_blocks = (columns + strip_width - 1) / strip_width;
+  parallel_for(pool, row_blocks * column_blocks, [&](std::size_t task) {
+    const std::size_t row = task / column_blocks * kRowBlock;
+    const std::size_t column = task % column_blocks * strip_width;
+    multiply_part(a, b, c, inner, columns,
+                  {row, std::min(rows, row + kRowBlock), column,
+                   std::min(columns, column + strip_width)});
   });
 }
 

@@ -1,0 +1,151 @@
+// A tile keeps 8 x 8 sums of a panel in registers, as many rows at a time as the register file
+// holds: all 8 with vectors of 8 numbers, 4 with 4, 2 with 2. For every step of the inner dimension
+// a vector of the panel meets one number of each row.
+
+#include "cluster/kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cluster/kernels.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace diarist::cluster {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, kTile>;
+using V = hn::Vec<D>;
+
+constexpr std::size_t kLanes = hn::MaxLanes(D());
+constexpr std::size_t kVectors = kTile / kLanes;
+constexpr std::size_t kRows = kLanes >= 2 ? kLanes : 2;  // of one pass
+
+struct Product {
+  static HWY_INLINE V term(V left, V panel) { return hn::Mul(left, panel); }
+};
+
+struct SquaredDifference {
+  static HWY_INLINE V term(V left, V panel) {
+    const V difference = hn::Sub(panel, left);
+    return hn::Mul(difference, difference);
+  }
+};
+
+template <typename Term>
+HWY_INLINE void add_pass(const double* const* rows, std::size_t step, const double* panel,
+                         std::size_t inner, double* sums) {
+  const D d;
+  V sum[kRows][kVectors];
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t v = 0; v < kVectors; ++v)
+      sum[r][v] = hn::LoadU(d, sums + r * kTile + v * kLanes);
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < inner; ++k, at += step) {
+    V column[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v)
+      column[v] = hn::LoadU(d, panel + k * kTile + v * kLanes);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V left = hn::Set(d, rows[r][at]);
+      for (std::size_t v = 0; v < kVectors; ++v)
+        sum[r][v] = hn::Add(sum[r][v], Term::term(left, column[v]));
+    }
+  }
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t v = 0; v < kVectors; ++v)
+      hn::StoreU(sum[r][v], d, sums + r * kTile + v * kLanes);
+}
+
+void products(const TileRows& left, const double* panel, std::size_t inner, double* sums) {
+  for (std::size_t r = 0; r < kTile; r += kRows)
+    add_pass<Product>(left.rows + r, left.step, panel, inner, sums + r * kTile);
+}
+
+void distances(const TileRows& left, const double* panel, std::size_t inner, double* out) {
+  const D d;
+  for (std::size_t i = 0; i < kTile * kTile; i += kLanes) hn::StoreU(hn::Zero(d), d, out + i);
+  for (std::size_t r = 0; r < kTile; r += kRows)
+    add_pass<SquaredDifference>(left.rows + r, left.step, panel, inner, out + r * kTile);
+  for (std::size_t i = 0; i < kTile * kTile; i += kLanes)
+    hn::StoreU(hn::Sqrt(hn::LoadU(d, out + i)), d, out + i);
+}
+
+void merged(const Union& both, const double* to_x, const double* to_y, std::size_t count,
+            double* to_union) {
+  const D d;
+  const double total = both.size_x + both.size_y;
+  const V shrink = hn::Set(d, (both.size_x * both.size_y * both.distance * both.distance) / total);
+  const V size_x = hn::Set(d, both.size_x), size_y = hn::Set(d, both.size_y);
+  const V size = hn::Set(d, total);
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    const V x = hn::LoadU(d, to_x + i), y = hn::LoadU(d, to_y + i);
+    const V near = hn::Add(hn::Mul(hn::Mul(size_x, x), x), hn::Mul(hn::Mul(size_y, y), y));
+    const V square = hn::Div(hn::Sub(near, shrink), size);
+    const V clipped = hn::IfThenElse(hn::Lt(square, hn::Zero(d)), hn::Zero(d), square);
+    hn::StoreU(hn::Sqrt(clipped), d, to_union + i);
+  }
+}
+
+Minimum minimum(const double* values, const double* extra, std::size_t count) {
+  const D d;
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  constexpr std::size_t kStrip = 4 * kLanes;
+  const auto sum = [&](std::size_t i) HWY_ATTR {
+    return hn::Add(hn::LoadU(d, values + i), hn::LoadU(d, extra + i));
+  };
+  const auto smaller = [](V a, V b) HWY_ATTR { return hn::IfThenElse(hn::Lt(a, b), a, b); };
+  V least[4] = {hn::Set(d, kNone), hn::Set(d, kNone), hn::Set(d, kNone), hn::Set(d, kNone)};
+  std::size_t i = 0;
+  for (; i + kStrip <= count; i += kStrip)
+    for (std::size_t v = 0; v < 4; ++v) least[v] = smaller(sum(i + v * kLanes), least[v]);
+  const V all = smaller(smaller(least[0], least[1]), smaller(least[2], least[3]));
+  double smallest = hn::GetLane(hn::MinOfLanes(d, all));
+  for (; i < count; ++i)
+    if (values[i] + extra[i] < smallest) smallest = values[i] + extra[i];
+  if (!(smallest < kNone)) return {count, kNone};
+  const V wanted = hn::Set(d, smallest);
+  for (i = 0; i + kLanes <= count; i += kLanes) {
+    const auto first = hn::FindFirstTrue(d, hn::Eq(sum(i), wanted));
+    if (first < 0) continue;
+    i += static_cast<std::size_t>(first);
+    return {i, values[i]};
+  }
+  while (values[i] + extra[i] != smallest) ++i;
+  return {i, values[i]};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace diarist::cluster
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace diarist::cluster {
+
+HWY_EXPORT(products);
+HWY_EXPORT(distances);
+HWY_EXPORT(merged);
+HWY_EXPORT(minimum);
+
+void add_products(const TileRows& left, const double* panel, std::size_t inner, double* sums) {
+  HWY_DYNAMIC_DISPATCH(products)(left, panel, inner, sums);
+}
+
+void tile_distances(const TileRows& left, const double* panel, std::size_t inner,
+                    double* distances) {
+  HWY_DYNAMIC_DISPATCH(distances)(left, panel, inner, distances);
+}
+
+void merged_distances(const Union& merged, const double* to_x, const double* to_y,
+                      std::size_t count, double* to_union) {
+  HWY_DYNAMIC_DISPATCH(merged)(merged, to_x, to_y, count, to_union);
+}
+
+Minimum first_minimum(const double* values, const double* extra, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(minimum)(values, extra, count);
+}
+
+}  // namespace diarist::cluster
+#endif  // HWY_ONCE
