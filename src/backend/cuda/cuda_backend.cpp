@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "backend/cuda/blocks/block_program.hpp"
+#include "backend/cuda/campplus/campplus_program.hpp"
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/cuda_profiler.hpp"
 #include "backend/cuda/cuda_queue.hpp"
@@ -162,6 +163,12 @@ class CudaBackend final : public Backend, public Profiler {
       return std::make_unique<LogMelFrontEnd>(index_, graph, options);
     if (SegmentationProgram::serves(graph, device_facts(index_)))
       return std::make_unique<SegmentationProgram>(index_, graph, options);
+    if (campplus::CampplusProgram::serves(graph, options, index_))
+      return std::make_unique<campplus::CampplusProgram>(
+          index_, graph, options,
+          [index = index_](const model::Graph& again, const CompileOptions& its) {
+            return std::make_unique<BlockProgram>(index, again, its);
+          });
     return std::make_unique<BlockProgram>(index_, graph, options);
   }
 
