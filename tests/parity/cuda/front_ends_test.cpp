@@ -40,9 +40,12 @@ GraphCase case_of(const FrontGraph& front) {
   return test;
 }
 
-TEST(FrontEnds, EqualTheReference) {
+using FrontEnds = FrontKernelsTest;
+INSTANTIATE_TEST_SUITE_P(Kernels, FrontEnds, both_kernels(), kernels_name);
+
+TEST_P(FrontEnds, EqualTheReference) {
   DIARIST_NEED_CUDA();
-  FrontBackend gpu;
+  FrontBackend gpu(GetParam());
   const auto reference = backend::reference::make_reference_backend(0);
   for (const FrontGraph& front : front_graphs()) {
     const GraphCase test = case_of(front);
@@ -59,9 +62,9 @@ TEST(FrontEnds, EqualTheReference) {
   }
 }
 
-TEST(FrontEnds, AnItemsBitsDependOnNothingElse) {
+TEST_P(FrontEnds, AnItemsBitsDependOnNothingElse) {
   DIARIST_NEED_CUDA();
-  FrontBackend gpu;
+  FrontBackend gpu(GetParam());
   for (const FrontGraph& front : front_graphs()) {
     const GraphCase test = case_of(front);
     const Outputs all = run_graph(gpu, test);
@@ -75,9 +78,9 @@ TEST(FrontEnds, AnItemsBitsDependOnNothingElse) {
 }
 
 // More items than one launch takes.
-TEST(FrontEnds, ManyItems) {
+TEST_P(FrontEnds, ManyItems) {
   DIARIST_NEED_CUDA();
-  FrontBackend gpu;
+  FrontBackend gpu(GetParam());
   for (const FrontGraph& front : front_graphs()) {
     const GraphCase test = case_of(front);
     const Outputs all = run_graph(gpu, test);
@@ -117,9 +120,9 @@ Numbers rows_of_tape(FrontBackend& gpu, const FrontGraph& front, const Numbers& 
 
 // Rows of the same samples have the same bits however the tape is cut, and a shout or a number that
 // is not finite changes only the rows that touch it.
-TEST(FrontEnds, RowsDoNotDependOnTheCut) {
+TEST_P(FrontEnds, RowsDoNotDependOnTheCut) {
   DIARIST_NEED_CUDA();
-  FrontBackend gpu;
+  FrontBackend gpu(GetParam());
   for (const FrontGraph& front : front_graphs()) {
     Numbers tape = speech_like(8 * 16000 + 1000, 4);
     const Numbers by_second = rows_of_tape(gpu, front, tape, 160, 16000, 6);
@@ -147,9 +150,9 @@ TEST(FrontEnds, RowsDoNotDependOnTheCut) {
   }
 }
 
-TEST(FrontEnds, MisusesAreErrors) {
+TEST_P(FrontEnds, MisusesAreErrors) {
   DIARIST_NEED_CUDA();
-  FrontBackend gpu;
+  FrontBackend gpu(GetParam());
   const FrontGraph sinc = front_graphs()[0];
   const auto queue = gpu.make_queue();
   const auto program = gpu.compile(sinc.graph, {.max_items = 2, .max_length = 1000});

@@ -44,6 +44,16 @@ inline Numbers mapped(Numbers samples, double gain, double offset) {
   return samples;
 }
 
+/// Runs a test with the kernels made for the device, and with those that any device has.
+class FrontKernelsTest : public testing::TestWithParam<backend::cuda::FrontKernels> {};
+inline auto both_kernels() {
+  return testing::Values(backend::cuda::FrontKernels::kBest,
+                         backend::cuda::FrontKernels::kPortable);
+}
+inline std::string kernels_name(const testing::TestParamInfo<backend::cuda::FrontKernels>& info) {
+  return info.param == backend::cuda::FrontKernels::kBest ? "Best" : "Portable";
+}
+
 struct Signal {
   std::string name;
   Numbers samples;
@@ -69,6 +79,8 @@ inline std::vector<Signal> signals(std::int64_t count) {
 /// Compiles the graphs of the front ends.
 class FrontBackend final : public backend::Backend {
  public:
+  explicit FrontBackend(backend::cuda::FrontKernels kernels = backend::cuda::FrontKernels::kBest)
+      : kernels_(kernels) {}
   std::string name() const override { return "cuda:0"; }
   std::string kernels() const override { return "front ends"; }
   int threads() const noexcept override { return 1; }
@@ -82,9 +94,12 @@ class FrontBackend final : public backend::Backend {
   std::unique_ptr<backend::Program> compile(const model::Graph& graph,
                                             const backend::CompileOptions& options) override {
     if (backend::cuda::SincFrontEnd::serves(graph))
-      return std::make_unique<backend::cuda::SincFrontEnd>(0, graph, options);
+      return std::make_unique<backend::cuda::SincFrontEnd>(0, graph, options, kernels_);
     return std::make_unique<backend::cuda::LogMelFrontEnd>(0, graph, options);
   }
+
+ private:
+  backend::cuda::FrontKernels kernels_;
 };
 
 /// Largest difference and root mean square of all.

@@ -14,6 +14,7 @@ namespace {
 
 using backend::cuda::CudaQueue;
 using backend::cuda::DeviceMemory;
+using backend::cuda::FrontKernels;
 using backend::cuda::FrontTaps;
 using backend::cuda::FrontWindows;
 using backend::cuda::SegmentationFront;
@@ -29,14 +30,16 @@ model::Graph front_graph() {
   return graph;
 }
 
-SegmentationFront make_front(int max_windows, int sub_batch) {
+SegmentationFront make_front(int max_windows, int sub_batch,
+                             FrontKernels kernels = FrontKernels::kBest) {
   const model::Graph graph = front_graph();
   return {0,
           std::get<model::SincPool>(graph.nodes[0].block),
           std::get<model::Conv1d>(graph.nodes[1].block),
           std::get<model::Conv1d>(graph.nodes[2].block),
           max_windows,
-          sub_batch};
+          sub_batch,
+          kernels};
 }
 
 template <typename T>
@@ -105,7 +108,10 @@ Numbers part_of(const Numbers& all, std::size_t item, std::int64_t stride, std::
   return {from, from + count};
 }
 
-TEST(SegmentationFrontEnd, EqualsTheReference) {
+using SegmentationFrontEnd = FrontKernelsTest;
+INSTANTIATE_TEST_SUITE_P(Kernels, SegmentationFrontEnd, both_kernels(), kernels_name);
+
+TEST_P(SegmentationFrontEnd, EqualsTheReference) {
   DIARIST_NEED_CUDA();
   CudaQueue queue(0);
   const auto reference = backend::reference::make_reference_backend(0);
@@ -123,7 +129,7 @@ TEST(SegmentationFrontEnd, EqualsTheReference) {
   const Outputs wanted = run_graph(*reference, test);
 
   const int count = static_cast<int>(all.size()), columns = count + 2;
-  const SegmentationFront front = make_front(count, 3);
+  const SegmentationFront front = make_front(count, 3, GetParam());
   const auto samples_there = uploaded(queue, samples);
   const auto raw_there = uploaded(queue, raw_rows);
   const FrontWindows windows{
@@ -163,7 +169,7 @@ TEST(SegmentationFrontEnd, EqualsTheReference) {
 }
 
 // Windows of one tape at arbitrary positions.
-TEST(SegmentationFrontEnd, AWindowsBitsDependOnNothingElse) {
+TEST_P(SegmentationFrontEnd, AWindowsBitsDependOnNothingElse) {
   DIARIST_NEED_CUDA();
   CudaQueue queue(0);
   constexpr std::int64_t kStep = 4010;  // samples; no multiple of 3 raw rows
@@ -178,9 +184,9 @@ TEST(SegmentationFrontEnd, AWindowsBitsDependOnNothingElse) {
   const FrontWindows windows{
       samples_there.as<float>(),          kStep, raw_there.as<float>(), kStep / 10 * 80,
       positions_there.as<std::int32_t>(), 9};
-  const FrontResult all = run_front(make_front(9, 9), queue, windows, 9, true);
-  const FrontResult parts = run_front(make_front(16, 4), queue, windows, 12, false);
-  const SegmentationFront one = make_front(1, 1);
+  const FrontResult all = run_front(make_front(9, 9, GetParam()), queue, windows, 9, true);
+  const FrontResult parts = run_front(make_front(16, 4, GetParam()), queue, windows, 12, false);
+  const SegmentationFront one = make_front(1, 1, GetParam());
   for (int i = 0; i < 9; ++i) {
     const auto halves = column_of(all, i, 9);
     EXPECT_EQ(column_of(parts, i, 12), halves) << "window " << i;
@@ -199,10 +205,10 @@ TEST(SegmentationFrontEnd, AWindowsBitsDependOnNothingElse) {
   }
 }
 
-TEST(SegmentationFrontEnd, MisusesAreErrors) {
+TEST_P(SegmentationFrontEnd, MisusesAreErrors) {
   DIARIST_NEED_CUDA();
   CudaQueue queue(0);
-  const SegmentationFront front = make_front(2, 2);
+  const SegmentationFront front = make_front(2, 2, GetParam());
   const DeviceMemory some(0, 4096, "test");
   FrontWindows windows{some.as<float>(), 16000, some.as<float>(), 128000, nullptr, 3};
   EXPECT_THROW(front.run(queue.stream(), windows, some.as<__half>(), 3), Error);

@@ -8,6 +8,7 @@
 #include "backend/cuda/front/packing.hpp"
 #include "backend/cuda/kernels/front_conv.hpp"
 #include "backend/cuda/kernels/front_rows.hpp"
+#include "backend/cuda/kernels/hopper/front_conv.hpp"
 #include "backend/cuda/kernels/split_product.hpp"
 
 namespace diarist::backend::cuda {
@@ -80,7 +81,7 @@ std::vector<double> tap_sums(const base::TensorF& filters) {
 
 SegmentationFront::SegmentationFront(int device, const model::SincPool& pool,
                                      const model::Conv1d& first, const model::Conv1d& second,
-                                     int max_windows, int sub_batch)
+                                     int max_windows, int sub_batch, FrontKernels kernels)
     : device_(device),
       max_windows_(max_windows),
       sub_batch_(std::min(sub_batch, max_windows)),
@@ -95,12 +96,12 @@ SegmentationFront::SegmentationFront(int device, const model::SincPool& pool,
     base::fail(ErrorCode::kInvalidArgument, "segmentation front end: {} windows, {} at a time",
                max_windows, sub_batch);
   const DeviceGuard guard(device);
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device), "GPU");
-  multiprocessors_ = value;
-  check(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "GPU");
-  shared_bytes_ = static_cast<std::size_t>(value);
-  check(prepare_front_conv(shared_bytes_), "segmentation front end");
+  const FrontDevice facts = front_device();
+  multiprocessors_ = facts.multiprocessors;
+  shared_bytes_ = facts.shared_bytes;
+  hopper_ = facts.hopper && kernels == FrontKernels::kBest;
+  check(hopper_ ? hopper::prepare_front_conv() : prepare_front_conv(shared_bytes_),
+        "segmentation front end");
 
   waveform_weight_ = static_cast<double>(pool.waveform.weight.data()[0]);
   waveform_bias_ = static_cast<double>(pool.waveform.bias.data()[0]);
@@ -119,7 +120,8 @@ SegmentationFront::SegmentationFront(int device, const model::SincPool& pool,
   for (int c = 0; c < 2; ++c) {
     const base::TensorF& weight = blocks[c]->weight;
     const float scale = split_scale(weight.data(), static_cast<std::size_t>(weight.size()));
-    const auto packed = pack_front_conv(weight.data(), kStages[c].channels, scale);
+    const auto packed = hopper_ ? hopper::pack_front_conv(weight.data(), kStages[c].channels, scale)
+                                : pack_front_conv(weight.data(), kStages[c].channels, scale);
     packed_at[c] = block.add(std::span<const std::uint16_t>(packed));
     conv_bias_at[c] = block.add(blocks[c]->bias.values());
     convolutions_[c].unscale = 1.0F / scale / norms_[c].scale;
@@ -244,7 +246,7 @@ void SegmentationFront::normalize(cudaStream_t stream, int stage, int count) con
 
 void SegmentationFront::convolve(cudaStream_t stream, int stage, int count) const {
   const Convolution& convolution = convolutions_[stage];
-  check(launch_front_conv({.channels = kStages[stage].channels,
+  const FrontConvArgs args{.channels = kStages[stage].channels,
                            .input = stages_[stage].rows,
                            .means = norms_[stage].means,
                            .scales = norms_[stage].scales,
@@ -257,8 +259,8 @@ void SegmentationFront::convolve(cudaStream_t stream, int stage, int count) cons
                            .output = stages_[stage + 1].rows,
                            .moments = stages_[stage + 1].moments,
                            .multiprocessors = multiprocessors_,
-                           .shared_bytes = shared_bytes_},
-                          stream),
+                           .shared_bytes = shared_bytes_};
+  check(hopper_ ? hopper::launch_front_conv(args, stream) : launch_front_conv(args, stream),
         "convolution of the front end");
 }
 

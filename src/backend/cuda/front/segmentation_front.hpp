@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "backend/cuda/front/front_kernels.hpp"
 #include "backend/cuda/kernels/front_pool.hpp"
 #include "backend/cuda/kernels/half.hpp"
 #include "backend/cuda/memory.hpp"
@@ -51,7 +52,8 @@ class SegmentationFront {
   /// \param sub_batch windows that go through together; workspace is 2.5 MB for each of them.
   /// \throws Error kUnsupported for other shapes than the network's, kOutOfMemory.
   SegmentationFront(int device, const model::SincPool& pool, const model::Conv1d& first,
-                    const model::Conv1d& second, int max_windows, int sub_batch);
+                    const model::Conv1d& second, int max_windows, int sub_batch,
+                    FrontKernels kernels = FrontKernels::kBest);
 
   /// rows: [589][row_windows][128] halves, 16-byte aligned. Window i becomes column i; columns from
   /// windows.count on are not touched.
@@ -59,6 +61,8 @@ class SegmentationFront {
   void run(cudaStream_t stream, const FrontWindows& windows, __half* rows, int row_windows,
            const FrontTaps& taps = {}) const;
 
+  /// Name of the convolutions' kernel.
+  const char* kernel() const noexcept { return hopper_ ? "front_conv_wgmma" : "front_conv_mma"; }
   std::size_t workspace_bytes() const noexcept { return workspace_.bytes(); }
   std::size_t weight_bytes() const noexcept { return weights_.bytes(); }
 
@@ -94,6 +98,7 @@ class SegmentationFront {
   int max_windows_, sub_batch_;
   int multiprocessors_ = 1;
   std::size_t shared_bytes_ = 0;
+  bool hopper_ = false;
   DeviceMemory weights_, workspace_;
   double waveform_weight_, waveform_bias_;
   const double* tap_sums_ = nullptr;

@@ -3,6 +3,7 @@
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/front/ragged_views.hpp"
+#include "backend/cuda/kernels/hopper/sinc.hpp"
 #include "backend/cuda/kernels/sinc_mma.hpp"
 #include "backend/cuda/kernels/split_product.hpp"
 #include "base/run_control.hpp"
@@ -18,7 +19,8 @@ bool SincFrontEnd::serves(const model::Graph& graph) {
          block->filters.shape() == base::Shape{kSincFilters, kSincTaps};
 }
 
-SincFrontEnd::SincFrontEnd(int device, const model::Graph& graph, const CompileOptions& options)
+SincFrontEnd::SincFrontEnd(int device, const model::Graph& graph, const CompileOptions& options,
+                           FrontKernels kernels)
     : device_(device), name_(graph.name), options_(options) {
   if (!serves(graph))
     base::fail(ErrorCode::kUnsupported,
@@ -26,22 +28,23 @@ SincFrontEnd::SincFrontEnd(int device, const model::Graph& graph, const CompileO
                "stride {}",
                graph.name, kSincFilters, kSincTaps, kSincStride);
   const DeviceGuard guard(device);
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device), "GPU");
-  multiprocessors_ = value;
-  check(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "GPU");
-  shared_bytes_ = static_cast<std::size_t>(value);
-  check(prepare_sinc_mma(shared_bytes_), "sinc convolution");
+  const FrontDevice facts = front_device();
+  multiprocessors_ = facts.multiprocessors;
+  shared_bytes_ = facts.shared_bytes;
+  hopper_ = facts.hopper && kernels == FrontKernels::kBest;
+  check(hopper_ ? hopper::prepare_sinc() : prepare_sinc_mma(shared_bytes_), "sinc convolution");
   const base::TensorF& filters = std::get<model::SincConvolution>(graph.nodes[0].block).filters;
   const float scale = split_scale(filters.data(), static_cast<std::size_t>(filters.size()));
   weight_unscale_ = 1.0F / scale;
+  const auto weight = [&](int filter, int tap) {
+    return tap < kSincTaps ? filters.data()[filter * kSincTaps + tap] : 0.0F;
+  };
   const std::vector<std::uint16_t> packed =
-      pack_split(kSincFilters, kSincDepth, scale, [&](int filter, int tap) {
-        return tap < kSincTaps ? filters.data()[filter * kSincTaps + tap] : 0.0F;
-      });
+      hopper_ ? pack_split_rows(kSincFilters, kSincDepth, scale, weight)
+              : pack_split(kSincFilters, kSincDepth, scale, weight);
   weights_ = to_device(device, std::span<const std::uint16_t>(packed), "sinc filters");
-  choices_.push_back({graph.nodes[0].name, "sinc_mma",
-                      "split FP16, FP32 accumulation: a warp slides over its own samples"});
+  choices_.push_back({graph.nodes[0].name, hopper_ ? "sinc_wgmma" : "sinc_mma",
+                      "split FP16, FP32 accumulation: slides over samples in shared memory"});
 }
 
 void SincFrontEnd::run(Queue& queue, const Run& run) {
@@ -62,7 +65,8 @@ void SincFrontEnd::run(Queue& queue, const Run& run) {
   const cudaStream_t stream = static_cast<CudaQueue&>(queue).stream();
   for (const FrontItems& items : groups) {
     args.items = items;
-    check(launch_sinc_mma(args, stream), "sinc convolution");
+    check(hopper_ ? hopper::launch_sinc(args, stream) : launch_sinc_mma(args, stream),
+          "sinc convolution");
   }
 }
 

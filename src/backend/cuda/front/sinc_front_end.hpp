@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/cuda/front/front_kernels.hpp"
 #include "backend/cuda/memory.hpp"
 
 namespace diarist::backend::cuda {
@@ -16,7 +17,8 @@ class SincFrontEnd final : public Program {
   static bool serves(const model::Graph& graph);
 
   /// \throws Error kUnsupported for other graphs.
-  SincFrontEnd(int device, const model::Graph& graph, const CompileOptions& options);
+  SincFrontEnd(int device, const model::Graph& graph, const CompileOptions& options,
+               FrontKernels kernels = FrontKernels::kBest);
 
   /// \throws Error kInvalidArgument, also for rows that do not begin at multiples of 8 bytes.
   void run(Queue& queue, const Run& run) override;
@@ -29,6 +31,7 @@ class SincFrontEnd final : public Program {
   CompileOptions options_;
   int multiprocessors_ = 1;
   std::size_t shared_bytes_ = 0;
+  bool hopper_ = false;
   float weight_unscale_ = 1;
   DeviceMemory weights_;
   std::vector<Choice> choices_;

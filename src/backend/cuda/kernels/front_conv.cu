@@ -11,8 +11,7 @@
 
 #include <cuda_fp16.h>
 
-#include "backend/cuda/kernels/front_conv.hpp"
-#include "backend/cuda/kernels/split_product.cuh"
+#include "backend/cuda/kernels/front_conv.cuh"
 #include "backend/cuda/kernels/split_product.hpp"
 
 namespace diarist::backend::cuda {
@@ -20,7 +19,6 @@ namespace {
 
 constexpr int kTeamThreads = 64, kMaxTeams = 6, kColumns = 64;
 constexpr int kTeamRows = 3 * kConvPieceRows + kFrontTaps - 1;  // 52 input rows
-constexpr unsigned kAll = 0xFFFFFFFFU;
 
 template <int kChannels>
 struct Sizes {
@@ -34,52 +32,6 @@ struct Sizes {
 
 __device__ __forceinline__ void team_barrier(int team) {
   asm volatile("bar.sync %0, 64;" ::"r"(team + 1) : "memory");
-}
-
-__device__ __forceinline__ float leaky(float x) { return fmaxf(x, 0.01F * x); }
-
-// Rows first .. first + 51 of a window, normalized, activated, split. Rows behind the window's end
-// are as if they had the mean; no pooled row that exists reads them.
-template <int kChannels>
-__device__ __forceinline__ void load_rows(const FrontConvArgs& args, int window, int first,
-                                          int thread, __half* high) {
-  using S = Sizes<kChannels>;
-  constexpr int kQuads = kChannels / 4, kSlots = kTeamThreads / kQuads;  // threads of a row; rows
-  constexpr int kLoads = (kTeamRows + kSlots - 1) / kSlots, kAtOnce = 6;
-  if (thread >= kQuads * kSlots) return;
-  const int quad = thread % kQuads, slot = thread / kQuads;
-  const std::int64_t norm = static_cast<std::int64_t>(window) * kQuads + quad;
-  const float4 mean = reinterpret_cast<const float4*>(args.means)[norm];
-  const float4 scale = reinterpret_cast<const float4*>(args.scales)[norm];
-  const float4 offset = reinterpret_cast<const float4*>(args.offsets)[quad];
-  const float4* const x = reinterpret_cast<const float4*>(args.input) +
-                          (static_cast<std::int64_t>(window) * args.in_rows + first) * kQuads +
-                          quad;
-#pragma unroll
-  for (int begin = 0; begin < kLoads; begin += kAtOnce) {
-    float4 value[kAtOnce];
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      const int row = slot + (begin + i) * kSlots;
-      const bool there = row < kTeamRows && first + row < args.in_rows;
-      value[i] = there ? __ldcg(x + row * kQuads) : mean;
-    }
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      const int row = slot + (begin + i) * kSlots;
-      if (row >= kTeamRows) continue;
-      // Subtracted before it is scaled: exact where all values are alike.
-      const float a = leaky(fmaf(value[i].x - mean.x, scale.x, offset.x));
-      const float b = leaky(fmaf(value[i].y - mean.y, scale.y, offset.y));
-      const float c = leaky(fmaf(value[i].z - mean.z, scale.z, offset.z));
-      const float d = leaky(fmaf(value[i].w - mean.w, scale.w, offset.w));
-      uint2 h, l;
-      split_pair(a, b, h.x, l.x);
-      split_pair(c, d, h.y, l.y);
-      *reinterpret_cast<uint2*>(high + row * S::kPitch + 4 * quad) = h;
-      *reinterpret_cast<uint2*>(high + S::kPart + row * S::kPitch + 4 * quad) = l;
-    }
-  }
 }
 
 template <int kChannels, bool kResident>
@@ -115,65 +67,9 @@ __device__ __forceinline__ void multiply_rows(std::uint32_t high, const uint4* w
   }
 }
 
-// Sum over the 8 lanes that hold the same channels.
-__device__ __forceinline__ float rows_sum(float value) {
-#pragma unroll
-  for (int distance = 4; distance < 32; distance *= 2)
-    value += __shfl_xor_sync(kAll, value, distance);
-  return value;
-}
-
-// Of a window's output.
-struct Extent {
-  int pooled, pieces;
-};
-
-// Pools, adds the bias, writes 16 pooled rows of 32 channels and their moments.
-__device__ __forceinline__ void store_rows(const FrontConvArgs& args, const Extent& extent,
-                                           int window, int piece, int column, int lane,
-                                           const float (&sum)[3][4][4]) {
-  const int pooled = extent.pooled, row = piece * kConvPieceRows + (lane >> 2);
-  const int rows = min(kConvPieceRows, pooled - piece * kConvPieceRows);
-  const bool there[2] = {(lane >> 2) < rows, (lane >> 2) + 8 < rows};
-  float* const out =
-      args.output + (static_cast<std::int64_t>(window) * pooled + row) * kFrontOutputs;
-  Moments* const moments =
-      args.moments + (static_cast<std::int64_t>(window) * extent.pieces + piece) * kFrontOutputs;
-#pragma unroll
-  for (int n = 0; n < 4; ++n) {
-    const int c = column + n * 8 + 2 * (lane & 3);
-    const bool wanted = c < kFrontOutputs;  // the same for both channels of a pair
-    const float2 bias =
-        wanted ? *reinterpret_cast<const float2*>(args.bias + c) : make_float2(0, 0);
-    float value[2][2];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const float largest =
-            fmaxf(fmaxf(sum[0][n][2 * h + e], sum[1][n][2 * h + e]), sum[2][n][2 * h + e]);
-        value[h][e] = fmaf(largest, args.unscale, e == 0 ? bias.x : bias.y);
-      }
-      if (there[h] && wanted)
-        *reinterpret_cast<float2*>(out + h * 8 * kFrontOutputs + c) =
-            make_float2(value[h][0], value[h][1]);
-    }
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const float first = __shfl_sync(kAll, value[0][e], lane & 3);
-      const float a = there[0] ? value[0][e] - first : 0.0F;
-      const float b = there[1] ? value[1][e] - first : 0.0F;
-      const float mean = rows_sum(a + b) / static_cast<float>(rows);
-      const float da = there[0] ? a - mean : 0.0F, db = there[1] ? b - mean : 0.0F;
-      const float squares = rows_sum(fmaf(da, da, db * db));
-      if (lane < 4 && wanted) moments[c + e] = {first + mean, squares};
-    }
-  }
-}
-
 template <int kChannels, bool kResident>
 __global__ void __launch_bounds__(kMaxTeams* kTeamThreads, 1)
-    front_conv(FrontConvArgs args, Extent extent) {
+    front_conv(FrontConvArgs args, FrontExtent extent) {
   using S = Sizes<kChannels>;
   extern __shared__ __align__(16) std::uint8_t shared[];
   const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x);
@@ -199,12 +95,18 @@ __global__ void __launch_bounds__(kMaxTeams* kTeamThreads, 1)
   for (int unit = team * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x); unit < total;
        unit += stride) {
     const int window = unit / extent.pieces, piece = unit % extent.pieces;
-    load_rows<kChannels>(args, window, piece * kConvPieceRows * 3, thread % kTeamThreads, high);
+    load_front_rows<kChannels, kTeamThreads, kTeamRows, 9>(
+        args, window, piece * kConvPieceRows * 3, thread % kTeamThreads, high, S::kPart,
+        [](int row, int quad) { return row * S::kPitch + 4 * quad; });
     team_barrier(team);
+    if (unit + stride < total)
+      prefetch_front_rows<kChannels, kTeamThreads, kTeamRows>(
+          args, (unit + stride) / extent.pieces,
+          (unit + stride) % extent.pieces * kConvPieceRows * 3, thread % kTeamThreads);
     float sum[3][4][4];
     multiply_rows<kChannels, kResident>(shared_address(high), weights, lane, sum);
     team_barrier(team);
-    store_rows(args, extent, window, piece, column, lane, sum);
+    store_front_rows(args, extent, window, piece, column, lane, sum);
   }
 }
 
@@ -250,7 +152,7 @@ cudaError_t launch(const FrontConvArgs& args, cudaStream_t stream) {
   int teams = 0;
   const int bytes = shared_of<kChannels, kResident>(args.shared_bytes, &teams);
   if (teams == 0) return cudaErrorNotSupported;
-  const Extent extent{front_conv_rows(args.in_rows), front_conv_pieces(args.in_rows)};
+  const FrontExtent extent{front_conv_rows(args.in_rows), front_conv_pieces(args.in_rows)};
   const int total = extent.pieces * args.windows;
   const int grid = total < args.multiprocessors ? total : args.multiprocessors;
   front_conv<kChannels, kResident>

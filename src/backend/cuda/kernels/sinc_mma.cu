@@ -3,18 +3,10 @@
 // shared, so warps load, multiply and store at their own times. Persistent grid; the weights (80 KB
 // of fragments) stay in shared memory where that suffices, else they come through the cache.
 // A fragments are read by 4-byte loads: a stride of 10 samples is no multiple of 16 bytes.
-//
-// Samples are scaled by 2^12, which holds up to 15.99 in a half and keeps the low parts of quiet
-// audio. A strip with louder samples is passed once per level of 12 bits that its rows need: a
-// row's level follows from its own samples, so that its bits do not depend on where the strip
-// begins.
 
 #include <cuda_fp16.h>
 
-#include <cmath>
-
-#include "backend/cuda/kernels/sinc_mma.hpp"
-#include "backend/cuda/kernels/split_product.cuh"
+#include "backend/cuda/kernels/sinc_strip.cuh"
 
 namespace diarist::backend::cuda {
 namespace {
@@ -24,44 +16,7 @@ constexpr int kStripSamples = (kStrip - 1) * kSincStride + kSincDepth;  // 566
 constexpr int kPart = (kStripSamples + 31) / 32 * 32;  // halves of the high or low samples
 constexpr int kWeightBytes = kSteps * kNTiles * 32 * 16;
 constexpr int kWarpBytes = 2 * kPart * 2;
-constexpr int kLevels = 12;  // 2^12 down to 2^-120: all of FP32
-constexpr float kLoudest = 65504.0F / 4096.0F;
 constexpr unsigned kAll = 0xFFFFFFFFU;
-
-// Level of the row whose window begins at x: 0 to 11, or 12 with a sample that is not finite.
-__device__ int level_of_row(const float* x) {
-  float largest = 0;
-  bool finite = true;
-  for (int k = 0; k < kSincTaps; ++k) {
-    largest = fmaxf(largest, fabsf(x[k]));
-    finite = finite && isfinite(x[k]);
-  }
-  int level = 0;
-  for (float limit = kLoudest; largest > limit; limit *= 4096.0F) ++level;
-  return finite ? level : kLevels;
-}
-
-// Samples to halves; those beyond the item, and those too loud for the scale, count as 0: no row of
-// this level has a tap on them. \return whether one was too loud.
-__device__ __forceinline__ bool load_strip(const float* x, int count, float scale, __half* high,
-                                           __half* low, int lane) {
-  bool loud = false;
-#pragma unroll
-  for (int i = 0; i < kPart / 64; ++i) {
-    const int at = 2 * lane + 64 * i;
-    float a = at < count ? x[at] * scale : 0.0F;
-    float b = at + 1 < count ? x[at + 1] * scale : 0.0F;
-    const bool a_fits = fabsf(a) <= 65504.0F, b_fits = fabsf(b) <= 65504.0F;
-    loud = loud || !a_fits || !b_fits;
-    a = a_fits ? a : 0.0F;
-    b = b_fits ? b : 0.0F;
-    std::uint32_t h, l;
-    split_pair(a, b, h, l);
-    *reinterpret_cast<std::uint32_t*>(high + at) = h;
-    *reinterpret_cast<std::uint32_t*>(low + at) = l;
-  }
-  return __any_sync(kAll, loud) != 0;
-}
 
 template <bool kResident>
 __device__ __forceinline__ void multiply_strip(const __half* high, const __half* low,
@@ -135,21 +90,21 @@ __global__ void __launch_bounds__(kMaxWarps * 32, 1)
     float* const out = args.rows + args.items.output[item] +
                        static_cast<std::int64_t>(row0) * kSincFilters + 2 * (lane & 3);
     __syncwarp();
-    const bool loud = load_strip(x, count, 4096.0F, high, low, lane);
+    const bool loud =
+        __any_sync(kAll, load_strip<kPart, 32>(x, count, level_scale(0), high, low, lane)) != 0;
     // Level of row `lane` of the strip; -1: there is no such row.
     int level = row0 + lane < rows ? 0 : -1;
     if (loud && level == 0) level = level_of_row(x + lane * kSincStride);
-    for (int pass = 0; pass < (loud ? kLevels + 1 : 1); ++pass) {
+    for (int pass = 0; pass < (loud ? kSincLevels + 1 : 1); ++pass) {
       if (loud) {
         if (__any_sync(kAll, level == pass) == 0) continue;
         __syncwarp();
-        load_strip(x, count, ldexpf(1.0F, 12 - 12 * min(pass, kLevels - 1)), high, low, lane);
+        load_strip<kPart, 32>(x, count, level_scale(pass), high, low, lane);
       }
       __syncwarp();
       float sum[2][kNTiles][4];
       multiply_strip<kResident>(high, low, weights, lane, sum);
-      const float unscale =
-          pass < kLevels ? ldexpf(args.weight_unscale, 12 * pass - 12) : __int_as_float(0x7FC00000);
+      const float unscale = level_unscale(args.weight_unscale, pass);
 #pragma unroll
       for (int m = 0; m < 2; ++m)
 #pragma unroll

@@ -14,6 +14,12 @@ std::uint16_t bits_of(__half value) {
   return bits;
 }
 
+// The high half of a value, or what it leaves over.
+std::uint16_t part_of(float value, int part) {
+  const __half high = __float2half_rn(value);
+  return bits_of(part == 0 ? high : __float2half_rn(value - __half2float(high)));
+}
+
 }  // namespace
 
 float split_scale(const float* values, std::size_t count) {
@@ -33,11 +39,20 @@ std::vector<std::uint16_t> pack_split(int columns, int depth, float scale,
         for (int part = 0; part < 2; ++part)
           for (int i = 0; i < 4; ++i) {
             const int k = step * 16 + 2 * (lane % 4) + i % 2 + 8 * (i / 2);
-            const float value = weight(tile * 8 + lane / 4, k) * scale;
-            const __half high = __float2half_rn(value);
-            packed.push_back(
-                bits_of(part == 0 ? high : __float2half_rn(value - __half2float(high))));
+            packed.push_back(part_of(weight(tile * 8 + lane / 4, k) * scale, part));
           }
+  return packed;
+}
+
+std::vector<std::uint16_t> pack_split_rows(int rows, int depth, float scale,
+                                           const std::function<float(int, int)>& weight) {
+  std::vector<std::uint16_t> packed;
+  packed.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(depth) * 2);
+  for (int part = 0; part < 2; ++part)
+    for (int eighth = 0; eighth < depth / 8; ++eighth)
+      for (int row = 0; row < rows; ++row)
+        for (int i = 0; i < 8; ++i)
+          packed.push_back(part_of(weight(row, eighth * 8 + i) * scale, part));
   return packed;
 }
 

@@ -19,4 +19,9 @@ float split_scale(const float* values, std::size_t count);
 std::vector<std::uint16_t> pack_split(int columns, int depth, float scale,
                                       const std::function<float(int, int)>& weight);
 
+/// Weights as warpgroup products read them unswizzled: [high, low][depth / 8][rows][8 halves].
+/// \param weight (row, depth) -> value.
+std::vector<std::uint16_t> pack_split_rows(int rows, int depth, float scale,
+                                           const std::function<float(int, int)>& weight);
+
 }  // namespace diarist::backend::cuda

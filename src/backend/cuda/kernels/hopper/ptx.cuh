@@ -41,6 +41,11 @@ __device__ __forceinline__ void named_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/// Counts this thread at a barrier without waiting there.
+__device__ __forceinline__ void arrive_at_barrier(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 // ---- tensor copies. Coordinates: channel, time, frequency, item; what lies outside the map is
 // read as zero and not written.
 
@@ -155,7 +160,14 @@ __device__ __forceinline__ std::uint64_t operand(std::uint32_t address) {
          (static_cast<std::uint64_t>(kRow == 128 ? 1 : 2) << 62);
 }
 
-/// Byte offset of a 16-byte piece in such rows.
+/// Descriptor of an operand that is not swizzled: columns of eight K values are arrays of 16-byte
+/// rows, any of which may be the first one; `eighth` bytes lie between two columns.
+__device__ __forceinline__ std::uint64_t plain_operand(std::uint32_t address, int eighth) {
+  return static_cast<std::uint64_t>((address & 0x3FFFF) >> 4) |
+         (static_cast<std::uint64_t>(eighth >> 4) << 16) | (static_cast<std::uint64_t>(8) << 32);
+}
+
+/// Byte offset of a 16-byte piece in swizzled rows.
 template <int kRow>
 __device__ __forceinline__ std::uint32_t swizzled(int row, int piece) {
   return static_cast<std::uint32_t>(
