@@ -11,15 +11,19 @@
 #   bench      diarist bench embed: latency, throughput, memory (all precisions and families)
 #   profile    time of every launch beside its floor
 #   explore    every algorithm for every shape; fused against plain
+#   pipeline   whole recordings: speed, idle share, energy; process start to RTTM; the same bytes alone,
+#              in a batch and in reverse order (tools/gpu_pipeline.py)
 #   (none)     tests torch bench
 #
 # Programs are taken from .carry/ when it holds any (a build that came along, with its shared
-# libraries beside them or in .carry/lib), else from DIARIST_BUILD (build/cuda), which is configured and built first when there
+# libraries beside them or in .carry/lib; archives that tools/gpu_pack.py made are unpacked first),
+# else from DIARIST_BUILD (build/cuda), which is configured and built first when there
 # is nvcc. Results go to OUT (build/gpu_check): one file per step, summary.txt, clocks.csv.
 #
 # Settings: DIARIST_SECONDS (5) of load behind each figure; DIARIST_STEP_LIMIT (240) seconds per
 # step; DIARIST_TEST_FILTER and DIARIST_SANITIZER_FILTER, GoogleTest filters of the two test
-# sections; DIARIST_GPU_ARCH (90) to build for.
+# sections; DIARIST_GPU_ARCH (90) to build for; for `pipeline` DIARIST_MODELS, DIARIST_REPLAY,
+# DIARIST_HOURS_SOURCES where nothing was carried, and DIARIST_PIPELINE, options of gpu_pipeline.py.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 1
 
@@ -223,10 +227,54 @@ section_explore() {
   bench fusion --fusion --batch 128 --precision fast --seconds 1
 }
 
+# What tools/gpu_pack.py packed, unpacked once.
+unpack() {
+  local pack
+  for pack in .carry/*.tar.xz; do
+    [ -e "$pack" ] || return 0
+    [ .carry/.unpacked -nt "$pack" ] && continue
+    step "unpack-$(basename "$pack" .tar.xz)" python3 -c \
+      'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(".carry", filter="data")' "$pack" ||
+      return
+  done
+  touch .carry/.unpacked
+}
+
+# The bundle community-1 out of the generator of test weights that came along.
+make_standin() {
+  local path=$1 models=$2 weights=$work/standin_resnet34.safetensors
+  [ -f .carry/standin/make_standin.py ] && [ ! -e "$models/community-1" ] || return 0
+  step standin python3 .carry/standin/make_standin.py "$weights" &&
+    step import "${ours[@]}" "$path" models import "$weights" \
+      "$models/open/segmentation.safetensors" --plda .carry/standin/plda --models "$models" \
+      --allow-unknown-weights
+}
+
+section_pipeline() {
+  local path models=${DIARIST_MODELS:-.cache/models} sources=() more=() status=0
+  path=$(program diarist)
+  [ ! -d .carry/models ] || models=.carry/models
+  [ ! -d .carry/replay ] || DIARIST_REPLAY=.carry/replay
+  [ ! -f .carry/hours.npz ] || DIARIST_HOURS_SOURCES=.carry/hours.npz
+  read -ra sources <<<"${DIARIST_HOURS_SOURCES:-}"
+  read -ra more <<<"${DIARIST_PIPELINE:-}"
+  if [ -z "$path" ] || [ ${#sources[@]} = 0 ]; then
+    note 'pipeline: needs the program, and recordings in .carry/hours.npz or DIARIST_HOURS_SOURCES'
+    failed=1
+    return
+  fi
+  make_standin "$path" "$models"
+  [ -z "${DIARIST_REPLAY:-}" ] || more=(--replay "$DIARIST_REPLAY" "${more[@]}")
+  python3 tools/gpu_pipeline.py --diarist "$path" --library-path "$carry" --models "$models" \
+    --sources "${sources[@]}" --out "$out" "${more[@]}" 2>&1 | tee -a "$summary"
+  status=${PIPESTATUS[0]}
+  [ "$status" = 0 ] || failed=1
+}
+
 [ $# -gt 0 ] || set -- tests torch bench
 for section in "$@"; do
   case $section in
-    tests | sanitizer | torch | bench | profile | explore) ;;
+    tests | sanitizer | torch | bench | profile | explore | pipeline) ;;
     *)
       printf 'gpu_check: no section %s; see the head of the script\n' "$section" >&2
       exit 2
@@ -237,6 +285,7 @@ done
 # How programs of ours are started. Carried libraries are for them alone: Python and the tools of the
 # machine have their own.
 ours=(env) carry=
+unpack
 if carried; then
   carry=$PWD/.carry:$PWD/.carry/lib
   ours=(env "LD_LIBRARY_PATH=$carry${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")
