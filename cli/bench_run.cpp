@@ -65,7 +65,7 @@ RunPass run_pass(const Diarizer& diarizer, const std::vector<std::filesystem::pa
     return true;
   });
   pass.loads = watch.stop();
-  if (failure) throw *failure;
+  if (failure) throw Error(*failure);
   return pass;
 }
 
