@@ -59,7 +59,11 @@ FOREIGN = [
         {"audio"},
         "only the room audio reads media files",
     ),
-    (r"hwy/", {"backend/cpu"}, "only backend/cpu is written for instruction sets"),
+    (
+        r"hwy/",
+        {"backend/cpu", "cluster"},
+        "only backend/cpu and cluster are written for instruction sets",
+    ),
     (r"CLI/", {"cli"}, "only the program parses command lines"),
     (r"(gtest|gmock|benchmark)/", set(), "test headers stay in tests and bench"),
 ]
@@ -98,7 +102,12 @@ def room_of(file: str) -> str | None:
         if len(parts) > 3:
             room = f"backend/{parts[2]}"
             return room if room in MAY_INCLUDE else None
-        rooms = {"backend": "backend", "profiling": "backend", "registry": "registry"}
+        rooms = {
+            "backend": "backend",
+            "host_mark": "backend",
+            "profiling": "backend",
+            "registry": "registry",
+        }
         return rooms.get(parts[2].split(".")[0])
     return parts[1] if parts[1] in MAY_INCLUDE else None
 

@@ -68,9 +68,9 @@ void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::s
   parallel_for(pool, row_blocks * column_blocks, [&](std::size_t task) {
     const std::size_t row = task / column_blocks * kRowBlock;
     const std::size_t column = task % column_blocks * strip_width;
-    multiply_part(a, b, c, inner, columns,
-                  {row, std::min(rows, row + kRowBlock), column,
-                   std::min(columns, column + strip_width)});
+    multiply_part(
+        a, b, c, inner, columns,
+        {row, std::min(rows, row + kRowBlock), column, std::min(columns, column + strip_width)});
   });
 }
 

@@ -1,6 +1,6 @@
 #include "pipeline/block_feed.hpp"
 
-#include <cmath>
+#include <bit>
 #include <utility>
 
 #include "base/run_control.hpp"
@@ -9,18 +9,26 @@ namespace diarist::pipeline {
 namespace {
 
 constexpr std::size_t kBlock = 160000;  // 10 s
-constexpr std::size_t kMostReady = 90;  // 15 minutes, 29 MB in 16 bits
+// Ahead of a device that is quicker than one decoder: 67 minutes, 128 MB in 16 bits.
+constexpr std::size_t kMostReady = 400;
 
-// Fills `packed` and returns true when every sample is a 16-bit number over 32768.
+// Fills `packed` and returns true when every sample (all of them finite) is a 16-bit number over
+// 32768. Integer operations only, so that compilers vectorize it: otherwise it takes as long as all
+// other decoding. Adding 1.5 * 2^23 leaves the rounded number in the low bits of the sum.
 bool pack_16(std::span<const float> samples, std::vector<std::int16_t>& packed) {
   packed.resize(samples.size());
-  int lost = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const float scaled = samples[i] * 32768.0F;
-    const float bounded = std::fmin(std::fmax(scaled, -32768.0F), 32767.0F);
-    const int value = static_cast<int>(bounded);
-    packed[i] = static_cast<std::int16_t>(value);
-    lost |= static_cast<float>(value) != scaled ? 1 : 0;
+  const float* const from = samples.data();
+  std::int16_t* const to = packed.data();
+  const std::size_t count = samples.size();
+  std::uint32_t lost = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float scaled = from[i] * 32768.0F;
+    const std::uint32_t sum = std::bit_cast<std::uint32_t>(scaled + 12582912.0F);
+    const auto value = static_cast<std::int32_t>(sum - 0x4B400000U);
+    to[i] = static_cast<std::int16_t>(value);
+    const std::uint32_t back = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    lost |= (back ^ std::bit_cast<std::uint32_t>(scaled)) |
+            ((static_cast<std::uint32_t>(value) + 32768U) & 0xFFFF0000U);
   }
   return lost == 0;
 }
@@ -30,15 +38,14 @@ bool pack_16(std::span<const float> samples, std::vector<std::int16_t>& packed) 
 std::optional<SampleBlock> BlockFeed::decode() {
   SampleBlock block;
   block.first = feed_.taken();
-  block.samples.resize(kBlock);
-  const std::size_t count = feed_.take(block.samples);
-  if (count == 0) return std::nullopt;
-  block.samples.resize(count);
-  block.count = static_cast<std::int64_t>(count);
-  if (pack_ && pack_16(block.samples, block.pcm16))
-    block.samples = {};
-  else
-    block.pcm16 = {};
+  scratch_.resize(kBlock);
+  const std::span<const float> samples =
+      std::span<const float>(scratch_).first(feed_.take(scratch_));
+  if (samples.empty()) return std::nullopt;
+  block.count = static_cast<std::int64_t>(samples.size());
+  if (pack_ && pack_16(samples, block.pcm16)) return block;
+  block.pcm16 = {};
+  block.samples.assign(samples.begin(), samples.end());
   return block;
 }
 

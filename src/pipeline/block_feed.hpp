@@ -57,6 +57,7 @@ class BlockFeed {
   audio::Source& source_;
   SampleFeed feed_;
   bool pack_;
+  std::vector<float> scratch_;  // of decode()
   bool ahead_ = false;
   std::mutex mutex_;  // of everything below
   std::condition_variable_any changed_;

@@ -1,6 +1,7 @@
 #include "pipeline/sample_feed.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "pipeline/stopwatch.hpp"
@@ -25,7 +26,13 @@ bool SampleFeed::refill() {
     end_ = true;
     return false;
   }
+  // Almost no block has such a sample, and this loop is quick.
+  std::uint32_t bad = 0;
   for (std::size_t i = 0; i < filled_; ++i) {
+    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(block_[i]) & 0x7F800000U;
+    bad |= static_cast<std::uint32_t>(exponent == 0x7F800000U);
+  }
+  for (std::size_t i = 0; bad != 0 && i < filled_; ++i) {
     if (std::isfinite(block_[i])) continue;
     block_[i] = 0.0F;
     ++bad_count_;

@@ -1,5 +1,6 @@
 #pragma once
-// What the GPU tests of CAM++ share: weights, items of many lengths, a backend of this program only.
+// What the GPU tests of CAM++ share: weights, items of many lengths, a backend of this program
+// only.
 
 #include <cmath>
 #include <cstdint>

@@ -59,8 +59,9 @@ void expect_tiles(const PackPlan& plan) {
     for (int u = 0; u < plan.segments[s].units; ++u)
       owner[static_cast<std::size_t>(plan.segments[s].first_unit + u)] = static_cast<int>(s);
   const auto at = [&](int unit) {
-    return unit < 0 || unit >= static_cast<int>(owner.size()) ? -1
-                                                              : owner[static_cast<std::size_t>(unit)];
+    return unit < 0 || unit >= static_cast<int>(owner.size())
+               ? -1
+               : owner[static_cast<std::size_t>(unit)];
   };
   ASSERT_GE(static_cast<int>(plan.tiles.size()) * kTileUnits - kTileLead, plan.rows / 2);
   for (std::size_t t = 0; t < plan.tiles.size(); ++t) {

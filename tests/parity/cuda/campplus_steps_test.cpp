@@ -22,9 +22,9 @@ using backend::cuda::DeviceMemory;
 const std::vector<int> kLengths = {260, 5, 37, 131, 2};
 
 const std::vector<std::string> kMapTaps = {
-    "head.layer1.0.hidden", "head.layer1.0", "head.layer1.1.hidden", "head.layer1.1",
-    "head.layer2.0.hidden", "head.layer2.0", "head.layer2.1.hidden", "head.layer2.1",
-    "head.map"};
+    "head.layer1.0.hidden", "head.layer1.0",        "head.layer1.1.hidden",
+    "head.layer1.1",        "head.layer2.0.hidden", "head.layer2.0",
+    "head.layer2.1.hidden", "head.layer2.1",        "head.map"};
 const std::vector<std::string> kRowTaps = {"tdnn",     "block1", "transit1", "block2",
                                            "transit2", "block3", "frames"};
 
@@ -35,8 +35,8 @@ std::vector<std::string> all_taps() {
 }
 
 const GraphCase& steps_case() {
-  static const GraphCase made = gathered_case(
-      model::campplus_network(campplus_weights()).with_outputs(all_taps()), kLengths);
+  static const GraphCase made =
+      gathered_case(model::campplus_network(campplus_weights()).with_outputs(all_taps()), kLengths);
   return made;
 }
 
@@ -98,9 +98,8 @@ class Steps {
     for (int c = 0; c < 32; ++c)
       for (int f = 0; f < frequencies; ++f)
         for (int t = 0; t < rows; ++t) {
-          const std::size_t at =
-              static_cast<std::size_t>(f * pitch + first_row + t) * pixel +
-              static_cast<std::size_t>(c);
+          const std::size_t at = static_cast<std::size_t>(f * pitch + first_row + t) * pixel +
+                                 static_cast<std::size_t>(c);
           out.push_back(__half2float(all[at]) + (exact_ ? __half2float(all[at + 32]) : 0.0F));
         }
     return out;
@@ -211,16 +210,16 @@ TEST_P(CudaCampplusSteps, EveryValueEqualsTheReference) {
       const HeadStep& step = kHeadSteps[i];
       const bool last = step.output < 0;
       const std::size_t pixel = exact ? 64 : 32;
-      const __half* const map =
-          last ? space.head
-               : space.maps + static_cast<std::size_t>(step.output) *
-                                  static_cast<std::size_t>(space.map_rows) * pixel;
+      const __half* const map = last ? space.head
+                                     : space.maps + static_cast<std::size_t>(step.output) *
+                                                        static_cast<std::size_t>(space.map_rows) *
+                                                        pixel;
       for (std::size_t item = 0; item < kLengths.size(); ++item) {
         const PackItem& at = steps.plan().items[item];
         if (at.first_row < slab.first_row || at.first_row >= slab.first_row + slab.rows) continue;
-        const Numbers got = steps.map(map, last ? space.head_pitch : space.map_rows,
-                                      step.out_frequency,
-                                      at.first_row - (last ? 0 : slab.first_row), at.rows);
+        const Numbers got =
+            steps.map(map, last ? space.head_pitch : space.map_rows, step.out_frequency,
+                      at.first_row - (last ? 0 : slab.first_row), at.rows);
         worst[i] = std::max(worst[i], expect(i, item, got, 0));
       }
     }
@@ -228,9 +227,9 @@ TEST_P(CudaCampplusSteps, EveryValueEqualsTheReference) {
   const auto expect_rows = [&](std::size_t tap, int array, int columns) {
     double most = 0;
     for (std::size_t item = 0; item < kLengths.size(); ++item)
-      most = std::max(most, expect(tap, item,
-                                   steps.rows(space.rows[array], steps.plan().items[item], columns),
-                                   columns));
+      most = std::max(
+          most, expect(tap, item, steps.rows(space.rows[array], steps.plan().items[item], columns),
+                       columns));
     report(tap, most);
   };
   std::size_t tap = kMapTaps.size();

@@ -12,14 +12,15 @@ namespace diarist::test {
 namespace {
 
 using backend::cuda::campplus::CampplusProgram;
-using backend::cuda::campplus::GraphKind;
 using backend::cuda::campplus::find_parts;
+using backend::cuda::campplus::GraphKind;
 
 // Odd ones, segments that just end, begin or lack a unit, and tiles that cut items.
 const std::vector<int> kLengths = {998, 2, 3, 37, 199, 200, 201, 8, 402, 1, 256};
 
 const GraphCase& network_case() {
-  static const GraphCase made = gathered_case(model::campplus_network(campplus_weights()), kLengths);
+  static const GraphCase made =
+      gathered_case(model::campplus_network(campplus_weights()), kLengths);
   return made;
 }
 
@@ -160,8 +161,8 @@ class Sevens final : public backend::Program {
 };
 
 struct Batch {
-  Batch(backend::Backend& gpu, backend::Queue& queue, const GraphCase& test,
-        const Numbers& shared, const std::vector<std::int32_t>& index_list)
+  Batch(backend::Backend& gpu, backend::Queue& queue, const GraphCase& test, const Numbers& shared,
+        const std::vector<std::int32_t>& index_list)
       : features(gpu.allocate(shared.size() * 4)),
         indices(gpu.allocate(index_list.size() * 4)),
         output(gpu.allocate(test.items.size() * 192 * 4)),
@@ -204,11 +205,12 @@ TEST(CudaCampplus, ItemsThatLeaveTheRangeAreComputedAgain) {
   for (std::size_t i = 1400 * 80; i < 1490 * 80; ++i) shared[i] *= 1e5F;
   for (const Precision precision : {Precision::kFast, Precision::kExact}) {
     int made = 0;
-    CampplusBackend gpu(precision, [&](const model::Graph&, const backend::CompileOptions& options) {
-      EXPECT_EQ(options.max_items, 1);
-      ++made;
-      return std::make_unique<Sevens>();
-    });
+    CampplusBackend gpu(precision,
+                        [&](const model::Graph&, const backend::CompileOptions& options) {
+                          EXPECT_EQ(options.max_items, 1);
+                          ++made;
+                          return std::make_unique<Sevens>();
+                        });
     backend::cuda::CudaQueue queue(0);
     const auto program = gpu.make(test.graph, {.max_items = 4, .max_length = 100});
     const Batch batch(gpu, queue, test, shared, list);
@@ -232,8 +234,7 @@ TEST(CudaCampplus, ItemsThatLeaveTheRangeAreComputedAgain) {
 
 TEST(CudaCampplus, WrongArgumentsAreNamed) {
   DIARIST_NEED_CUDA();
-  const GraphCase test =
-      gathered_case(model::campplus_network(campplus_weights()), {60, 40});
+  const GraphCase test = gathered_case(model::campplus_network(campplus_weights()), {60, 40});
   CampplusBackend gpu(Precision::kFast);
   backend::cuda::CudaQueue queue(0);
   const auto program = gpu.make(test.graph, {.max_items = 2, .max_length = 100});

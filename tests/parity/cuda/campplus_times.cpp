@@ -1,4 +1,5 @@
-// Device time of CAM++'s parts, sustained: --gtest_filter=CampplusTimes.* --gtest_also_run_disabled_tests
+// Device time of CAM++'s parts, sustained: --gtest_filter=CampplusTimes.*
+// --gtest_also_run_disabled_tests
 
 #include <gtest/gtest.h>
 
@@ -68,11 +69,12 @@ void print_times(Precision precision, const std::vector<int>& counts, double lea
       device += queue.seconds_between(*begin, *end);
       runs += kRuns;
     }
-    std::printf("[          ] %s, %d items, %lld rows: %.1f us per 998 rows (%.1f us queueing), "
-                "%.0f MHz, %.0f W, workspace %.0f MB\n",
-                precision_name(precision), count, static_cast<long long>(rows),
-                per_input(device / runs), per_input(host / runs), double{state.clock_mhz},
-                double{state.power_watts}, static_cast<double>(program->workspace_bytes()) / 1e6);
+    std::printf(
+        "[          ] %s, %d items, %lld rows: %.1f us per 998 rows (%.1f us queueing), "
+        "%.0f MHz, %.0f W, workspace %.0f MB\n",
+        precision_name(precision), count, static_cast<long long>(rows), per_input(device / runs),
+        per_input(host / runs), double{state.clock_mhz}, double{state.power_watts},
+        static_cast<double>(program->workspace_bytes()) / 1e6);
     for (const auto& part : program->times(queue, run, 9))
       std::printf("[          ]   %-16s %7.2f us per 998 rows\n", part.part.c_str(),
                   per_input(part.milliseconds * 1e-3));

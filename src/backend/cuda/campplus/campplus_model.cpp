@@ -23,8 +23,7 @@ std::vector<float> transposed(const base::TensorF& matrix) {
   const auto columns = static_cast<std::size_t>(matrix.dim(1));
   std::vector<float> out(rows * columns);
   for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c)
-      out[c * rows + r] = matrix.values()[r * columns + c];
+    for (std::size_t c = 0; c < columns; ++c) out[c * rows + r] = matrix.values()[r * columns + c];
   return out;
 }
 
@@ -38,8 +37,7 @@ std::vector<float> tdnn_columns(const base::TensorF& weight) {
     for (std::size_t tap = 0; tap < kTaps; ++tap)
       for (std::size_t f = 0; f < kRows; ++f)
         for (std::size_t c = 0; c < kChannels; ++c)
-          out.push_back(
-              weight.values()[(o * kRows * kChannels + c * kRows + f) * kTaps + tap]);
+          out.push_back(weight.values()[(o * kRows * kChannels + c * kRows + f) * kTaps + tap]);
   return out;
 }
 
@@ -95,10 +93,9 @@ void CampplusModel::add_head(const CampplusParts& parts) {
   const std::vector<float> columns = tdnn_columns(parts.tdnn->weight);
   const float tdnn_scale = scale_of(columns);
   tdnn.unscale = 1 / tdnn_scale;
-  store_.add(tdnn.weights,
-             view(pack_row_product(columns.data(), kHidden,
-                                   static_cast<int>(columns.size()) / kHidden, exact_, true,
-                                   tdnn_scale)));
+  store_.add(tdnn.weights, view(pack_row_product(columns.data(), kHidden,
+                                                 static_cast<int>(columns.size()) / kHidden, exact_,
+                                                 true, tdnn_scale)));
   store_.add(tdnn.bias, parts.tdnn->bias.values());
 }
 

@@ -42,12 +42,7 @@ class CampplusPack {
   CampplusPack(const CampplusModel& model, const CampplusWorkspace& space, const PackPlan& plan,
                const PackLaunch& launch, cudaStream_t stream,
                const std::function<void(const char*)>& mark)
-      : model_(model),
-        space_(space),
-        plan_(plan),
-        launch_(launch),
-        stream_(stream),
-        mark_(mark) {}
+      : model_(model), space_(space), plan_(plan), launch_(launch), stream_(stream), mark_(mark) {}
 
   /// `mark` is told the name of every part that has been queued.
   void run(const PackSource& source);

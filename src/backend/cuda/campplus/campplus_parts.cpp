@@ -97,8 +97,8 @@ bool read_trunk(const model::Graph& graph, Reader& reader, CampplusParts& parts,
   const model::Conv1d* tdnn = parts.tdnn = reader.next<model::Conv1d>({value}, value);
   if (tdnn == nullptr ||
       !has_shape(tdnn->weight, {model::kCampplusStemColumns, model::kCampplusHeadColumns, 5}) ||
-      tdnn->stride != 2 || tdnn->dilation != 1 || tdnn->padding != 2 || tdnn->pool3 ||
-      tdnn->norm || tdnn->activation != model::Activation::kRelu)
+      tdnn->stride != 2 || tdnn->dilation != 1 || tdnn->padding != 2 || tdnn->pool3 || tdnn->norm ||
+      tdnn->activation != model::Activation::kRelu)
     return false;
   for (std::size_t i = 0; i < 3; ++i) {
     const model::DenseStage& stage = model::kCampplusStages[i];

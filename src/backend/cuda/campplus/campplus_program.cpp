@@ -54,8 +54,7 @@ int count_multiprocessors(int device) {
 
 PackLimits limits_of(const CampplusModel& model, const CompileOptions& options,
                      int multiprocessors) {
-  if (model.has_trunk())
-    return pack_limits(options.max_items, options.max_length, multiprocessors);
+  if (model.has_trunk()) return pack_limits(options.max_items, options.max_length, multiprocessors);
   PackLimits limits;
   limits.items = options.max_items;
   return limits;
@@ -99,8 +98,7 @@ class CampplusProgram::PartClock {
   std::vector<std::string> parts_;
 };
 
-bool CampplusProgram::serves(const model::Graph& graph, const CompileOptions& options,
-                             int device) {
+bool CampplusProgram::serves(const model::Graph& graph, const CompileOptions& options, int device) {
   CampplusParts parts;
   if (!find_parts(graph, parts)) return false;
   if (!parts.has_trunk()) return true;
@@ -189,8 +187,8 @@ void CampplusProgram::check_arguments(const Run& run) const {
       base::fail(ErrorCode::kInvalidArgument, "item {} has length {}; this program takes 1 to {}",
                  i, run.lengths[static_cast<std::size_t>(i)], options_.max_length);
   if (run.flags.buffer != nullptr &&
-      (run.flags.offset < 0 || static_cast<std::size_t>(run.flags.offset + run.items) * 4 >
-                                   run.flags.buffer->bytes()))
+      (run.flags.offset < 0 ||
+       static_cast<std::size_t>(run.flags.offset + run.items) * 4 > run.flags.buffer->bytes()))
     base::fail(ErrorCode::kInvalidArgument, "buffer of flags: {} bytes for {} items at {}",
                run.flags.buffer->bytes(), run.items, run.flags.offset);
 }
@@ -262,9 +260,9 @@ void CampplusProgram::run_all(const Run& run, cudaStream_t stream, PartClock* cl
       run_pack(run, plan_, stream, clock);
       first += static_cast<int>(plan_.items.size());
     }
-    check(cudaMemcpyAsync(words_.get(), workspace_.range, word_bytes, cudaMemcpyDeviceToHost,
-                          stream),
-          "range words");
+    check(
+        cudaMemcpyAsync(words_.get(), workspace_.range, word_bytes, cudaMemcpyDeviceToHost, stream),
+        "range words");
     if (run.flags.buffer != nullptr)
       check(cudaMemcpyAsync(data_of(run.flags), workspace_.range, word_bytes,
                             cudaMemcpyDeviceToDevice, stream),
@@ -418,9 +416,8 @@ void CampplusProgram::recompute(Queue& queue, const Run& run, std::span<const in
     single.flags = {};
     single.lengths = run.lengths.subspan(at, 1);
     single.inputs[1].offset += places_.input[at];
-    single.outputs[0].offset += model_.kind() == GraphKind::kTrunk
-                                    ? places_.output[at]
-                                    : item * run.outputs[0].item_stride;
+    single.outputs[0].offset +=
+        model_.kind() == GraphKind::kTrunk ? places_.output[at] : item * run.outputs[0].item_stride;
     without_halves_->run(queue, single);
     without_halves_->settle(queue, single);
     words_.get()[item] = 0;
@@ -443,8 +440,8 @@ std::vector<PartTime> CampplusProgram::times(Queue& queue, const Run& run, int r
   for (std::size_t i = 0; i < medians.size(); ++i) {
     std::vector<double> values;
     for (const std::vector<PartTime>& times : all) values.push_back(times[i].milliseconds);
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                     values.end());
+    std::nth_element(values.begin(),
+                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     medians[i].milliseconds = values[values.size() / 2];
   }
   return medians;

@@ -66,8 +66,8 @@ class CampplusProgram final : public Program {
   void run_all(const Run& run, cudaStream_t stream, PartClock* clock);
   void run_pack(const Run& run, PackPlan& plan, cudaStream_t stream, PartClock* clock);
   void run_statistics(const Run& run, cudaStream_t stream);
-  void pool(const float* frames, const std::int32_t* indices, std::int64_t rows,
-            const View& output, int first, cudaStream_t stream);
+  void pool(const float* frames, const std::int32_t* indices, std::int64_t rows, const View& output,
+            int first, cudaStream_t stream);
   void upload_pack(const PackPlan& plan, cudaStream_t stream);
   void upload_pool(std::span<const PoolItem> items, cudaStream_t stream);
   bool half_precision() const noexcept { return model_.has_trunk(); }

@@ -13,9 +13,9 @@ namespace diarist::backend::cuda::campplus {
 
 /// How large a pack may become.
 struct PackLimits {
-  int items = 1;  // of a run
-  int rows = 0;   // of a pack; 0: no trunk
-  int slab_rows = 0;      // that a slab should have
+  int items = 1;      // of a run
+  int rows = 0;       // of a pack; 0: no trunk
+  int slab_rows = 0;  // that a slab should have
   int most_slab_rows = 0;
 };
 
@@ -45,11 +45,11 @@ class CampplusWorkspace {
   int map_rows = 0;
   __half* head = nullptr;  // [10][rows][32]
   int head_pitch = 0;
-  void* rows[2] = {};               // of the dense blocks, in turns
-  float* local[2] = {};             // raw columns, in turns
-  ExactSum* sums[2] = {};           // in turns
-  float* frames = nullptr;          // item behind item
-  PoolItem* pool_items = nullptr;   // of the run
+  void* rows[2] = {};              // of the dense blocks, in turns
+  float* local[2] = {};            // raw columns, in turns
+  ExactSum* sums[2] = {};          // in turns
+  float* frames = nullptr;         // item behind item
+  PoolItem* pool_items = nullptr;  // of the run
   float* statistics = nullptr;
 
  private:

@@ -54,9 +54,7 @@ void add_tiles(PackPlan& plan) {
 
 }  // namespace
 
-int rows_taken(int length) noexcept {
-  return rounded((length + 1) / 2 * 2 + kGapRows, kRowStep);
-}
+int rows_taken(int length) noexcept { return rounded((length + 1) / 2 * 2 + kGapRows, kRowStep); }
 
 int tiles_of_pack(int rows) noexcept {
   return (rows / 2 + kTileLead + kTileUnits - 1) / kTileUnits;

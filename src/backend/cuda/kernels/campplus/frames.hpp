@@ -37,8 +37,8 @@ struct alignas(8) ExactSum {
 /// What a dense layer leaves for the next launch. Two sums per segment and hidden column: of the
 /// tile where the segment begins, and of the one behind.
 struct Pending {
-  const float* local = nullptr;   // [units][32], null: nothing is pending
-  const ExactSum* sums = nullptr; // [segments][2][128]
+  const float* local = nullptr;    // [units][32], null: nothing is pending
+  const ExactSum* sums = nullptr;  // [segments][2][128]
   GateWeights gates;
 };
 
@@ -48,8 +48,9 @@ using Affine = const void*;
 
 /// What the device allows (frame_launch()).
 struct FrameLaunch {
-  bool deep = false;     // shared memory for a ring of many stages
-  bool overlap = false;  // a launch may begin while the one before ends; the tables must be complete
+  bool deep = false;  // shared memory for a ring of many stages
+  bool overlap =
+      false;  // a launch may begin while the one before ends; the tables must be complete
 };
 /// Of the current device. \return an error where a block may not have the shared memory that the
 /// mode takes. Allows the kernels their shared memory: once per device and mode, before the first

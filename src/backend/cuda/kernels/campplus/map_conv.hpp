@@ -30,13 +30,13 @@ struct MapConvArgs {
   PackedProduct stem;
 
   PackedProduct conv;
-  PackedProduct shortcut;           // 1x1 with the same stride, or null
-  __half* beside = nullptr;         // the shortcut's map
+  PackedProduct shortcut;            // 1x1 with the same stride, or null
+  __half* beside = nullptr;          // the shortcut's map
   const __half* residual = nullptr;  // added before the ReLU; like the output, or the output itself
   __half* output = nullptr;
   int out_pitch = 0, out_frequency = 0;
-  int time = 0;        // rows of the map; what lies outside counts as zero
-  int stride = 1;      // of frequency
+  int time = 0;    // rows of the map; what lies outside counts as zero
+  int stride = 1;  // of frequency
   bool exact = false;
   const std::int32_t* row_items = nullptr;  // of the map's first row; rows of no item become zero
   std::uint32_t* range = nullptr;

@@ -56,9 +56,8 @@ std::vector<std::uint16_t> pack_row_product(const float* weight, int outputs, in
       for (int part = 0; part < (exact ? 2 : 1); ++part)
         for (int row = first; row < first + 128; ++row)
           for (int c = chunk; c < chunk + 32; ++c)
-            packed.push_back(
-                part_of(weight[index_of(grouped ? grouped_row(row) : row, inputs, c)] * scale,
-                        part));
+            packed.push_back(part_of(
+                weight[index_of(grouped ? grouped_row(row) : row, inputs, c)] * scale, part));
   return packed;
 }
 
@@ -95,8 +94,7 @@ FoldedAffine fold_affine(const float* scale, const float* offset, int columns) {
 std::vector<float> pack_affine(const float* scale, const float* offset, int columns) {
   std::vector<float> packed;
   for (int first = 0; first < columns; first += 2)
-    packed.insert(packed.end(),
-                  {scale[first], scale[first + 1], offset[first], offset[first + 1]});
+    packed.insert(packed.end(), {scale[first], scale[first + 1], offset[first], offset[first + 1]});
   return packed;
 }
 
