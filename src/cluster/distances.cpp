@@ -25,20 +25,17 @@ void pack_panel(std::span<const float> rows, std::size_t first, std::size_t dim,
 
 CondensedDistances::CondensedDistances(std::span<const float> rows, std::size_t dim,
                                        base::TaskPool* pool)
-    : count_(rows.size() / dim), offsets_(count_) {
+    {
+  set_count(rows.size() / dim);
   const std::size_t cells = count_ * (count_ - 1) / 2;
   try {
-    values_ = std::make_unique_for_overwrite<double[]>(std::max<std::size_t>(cells, 1));
+    values_ = base::large_array<double>(cells);
   } catch (const std::bad_alloc&) {
     base::fail(ErrorCode::kOutOfMemory,
                "no memory for the distances of {} voice prints ({} MB); cut the recording or use a "
                "larger window step",
                count_, cells * sizeof(double) / 1000000);
   }
-  for (std::size_t i = 0; i < count_; ++i)
-    offsets_[i] = static_cast<std::ptrdiff_t>(i * count_ - i * (i + 1) / 2) -
-                  static_cast<std::ptrdiff_t>(i) - 1;
-
   const std::size_t blocks = (count_ + kRowBlock - 1) / kRowBlock;
   parallel_for(pool, blocks, [&](std::size_t block) {
     const std::size_t first = block * kRowBlock;
@@ -57,14 +54,37 @@ CondensedDistances::CondensedDistances(std::span<const float> rows, std::size_t 
         double tile[kTile * kTile];
         tile_distances(left, panel.data(), dim, tile);
         const std::size_t end = std::min(column + kTile, count_);
+        const bool whole = column > i && end == column + kTile;  // and not across the diagonal
         for (std::size_t r = 0; r < kTile && i + r < last; ++r) {
           double* out = row(i + r);
+          if (whole) {
+            std::copy_n(tile + r * kTile, kTile, out + column);
+            continue;
+          }
           for (std::size_t j = std::max(column, i + r + 1); j < end; ++j)
             out[j] = tile[r * kTile + j - column];
         }
       }
     }
   });
+}
+
+void CondensedDistances::set_count(std::size_t count) {
+  count_ = count;
+  offsets_.resize(count);
+  for (std::size_t i = 0; i < count; ++i)
+    offsets_[i] = static_cast<std::ptrdiff_t>(i * count - i * (i + 1) / 2) -
+                  static_cast<std::ptrdiff_t>(i) - 1;
+}
+
+void CondensedDistances::keep(std::span<const std::uint32_t> rows) {
+  // No cell moves towards the end, so the cells move one after the other within the array.
+  double* out = values_.get();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double* from = row(rows[i]);
+    for (std::size_t j = i + 1; j < rows.size(); ++j) *out++ = from[rows[j]];
+  }
+  set_count(rows.size());
 }
 
 }  // namespace diarist::cluster

@@ -2,10 +2,11 @@
 // All pairwise euclidean distances of a set of rows.
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
+
+#include "base/memory.hpp"
 
 namespace diarist::base {
 class TaskPool;
@@ -13,7 +14,7 @@ class TaskPool;
 
 namespace diarist::cluster {
 
-/// The upper triangle of the distance matrix of n rows, n(n-1)/2 doubles.
+/// The upper triangle of the distance matrix of n rows, n(n-1)/2 doubles. Not empty: n >= 1.
 class CondensedDistances {
  public:
   /// Root of the sum of squared differences in f64, added in the order of the dimensions: equal
@@ -26,12 +27,17 @@ class CondensedDistances {
   /// Indexed by the other row: row(i)[j] for j > i only.
   double* row(std::size_t i) noexcept { return values_.get() + offsets_[i]; }
 
-  double& between(std::size_t i, std::size_t j) noexcept { return i < j ? row(i)[j] : row(j)[i]; }
+  const double* row(std::size_t i) const noexcept { return values_.get() + offsets_[i]; }
+
+  /// Leaves the given rows and their columns, increasing, under the numbers 0, 1, ...
+  void keep(std::span<const std::uint32_t> rows);
 
  private:
-  std::size_t count_;
+  void set_count(std::size_t count);
+
+  std::size_t count_ = 0;
   std::vector<std::ptrdiff_t> offsets_;  // of (i, 0) in values_, if there were such a cell
-  std::unique_ptr<double[]> values_;
+  base::LargeArray<double> values_;
 };
 
 }  // namespace diarist::cluster

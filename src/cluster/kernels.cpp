@@ -37,12 +37,8 @@ struct SquaredDifference {
 
 template <typename Term>
 HWY_INLINE void add_pass(const double* const* rows, std::size_t step, const double* panel,
-                         std::size_t inner, double* sums) {
+                         std::size_t inner, V (&sum)[kRows][kVectors]) {
   const D d;
-  V sum[kRows][kVectors];
-  for (std::size_t r = 0; r < kRows; ++r)
-    for (std::size_t v = 0; v < kVectors; ++v)
-      sum[r][v] = hn::LoadU(d, sums + r * kTile + v * kLanes);
   std::size_t at = 0;
   for (std::size_t k = 0; k < inner; ++k, at += step) {
     V column[kVectors];
@@ -54,23 +50,34 @@ HWY_INLINE void add_pass(const double* const* rows, std::size_t step, const doub
         sum[r][v] = hn::Add(sum[r][v], Term::term(left, column[v]));
     }
   }
-  for (std::size_t r = 0; r < kRows; ++r)
-    for (std::size_t v = 0; v < kVectors; ++v)
-      hn::StoreU(sum[r][v], d, sums + r * kTile + v * kLanes);
 }
 
-void products(const TileRows& left, const double* panel, std::size_t inner, double* sums) {
-  for (std::size_t r = 0; r < kTile; r += kRows)
-    add_pass<Product>(left.rows + r, left.step, panel, inner, sums + r * kTile);
+void products(const TileRows& left, const double* panel, std::size_t inner, const TileSums& out) {
+  const D d;
+  for (std::size_t first = 0; first < kTile; first += kRows) {
+    double* const to = out.data + first * out.stride;
+    V sum[kRows][kVectors];
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        sum[r][v] = out.from_zero ? hn::Zero(d) : hn::LoadU(d, to + r * out.stride + v * kLanes);
+    add_pass<Product>(left.rows + first, left.step, panel, inner, sum);
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        hn::StoreU(sum[r][v], d, to + r * out.stride + v * kLanes);
+  }
 }
 
 void distances(const TileRows& left, const double* panel, std::size_t inner, double* out) {
   const D d;
-  for (std::size_t i = 0; i < kTile * kTile; i += kLanes) hn::StoreU(hn::Zero(d), d, out + i);
-  for (std::size_t r = 0; r < kTile; r += kRows)
-    add_pass<SquaredDifference>(left.rows + r, left.step, panel, inner, out + r * kTile);
-  for (std::size_t i = 0; i < kTile * kTile; i += kLanes)
-    hn::StoreU(hn::Sqrt(hn::LoadU(d, out + i)), d, out + i);
+  for (std::size_t first = 0; first < kTile; first += kRows) {
+    V sum[kRows][kVectors];
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+    add_pass<SquaredDifference>(left.rows + first, left.step, panel, inner, sum);
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        hn::StoreU(hn::Sqrt(sum[r][v]), d, out + (first + r) * kTile + v * kLanes);
+  }
 }
 
 void merged(const Union& both, const double* to_x, const double* to_y, std::size_t count,
@@ -129,7 +136,8 @@ HWY_EXPORT(distances);
 HWY_EXPORT(merged);
 HWY_EXPORT(minimum);
 
-void add_products(const TileRows& left, const double* panel, std::size_t inner, double* sums) {
+void add_products(const TileRows& left, const double* panel, std::size_t inner,
+                  const TileSums& sums) {
   HWY_DYNAMIC_DISPATCH(products)(left, panel, inner, sums);
 }
 

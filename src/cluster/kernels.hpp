@@ -16,8 +16,16 @@ struct TileRows {
   std::size_t step = 1;
 };
 
+/// Elements [8, 8] of a product, `stride` numbers from one row to the next.
+struct TileSums {
+  double* data = nullptr;
+  std::size_t stride = kTile;
+  bool from_zero = true;  // what stands there is overwritten
+};
+
 /// sums [8, 8] += left [8, inner] times panel [inner, 8], in increasing order of `inner`.
-void add_products(const TileRows& left, const double* panel, std::size_t inner, double* sums);
+void add_products(const TileRows& left, const double* panel, std::size_t inner,
+                  const TileSums& sums);
 
 /// distances [8, 8]: roots of the sums of squared differences of left [8, inner] and the columns of
 /// panel [inner, 8], added in increasing order of `inner`.

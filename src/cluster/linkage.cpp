@@ -1,13 +1,13 @@
 #include "cluster/linkage.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <new>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "cluster/distances.hpp"
+#include "cluster/kernels.hpp"
+#include "cluster/parallel.hpp"
 
 namespace diarist::cluster {
 namespace {
@@ -24,6 +24,14 @@ class RowHeap {
     std::iota(slots_.begin(), slots_.end(), std::size_t{0});
     size_ = values_.size();
     for (std::size_t i = size_ / 2; i > 0; --i) sink(i - 1);
+  }
+
+  /// Rows that left are no longer spoken of; row r becomes numbers[r], and their order stays.
+  void renumber(std::span<const std::uint32_t> numbers) {
+    for (std::size_t slot = 0; slot < size_; ++slot) {
+      rows_[slot] = numbers[rows_[slot]];
+      slots_[rows_[slot]] = slot;
+    }
   }
 
   std::size_t top_row() const { return rows_[0]; }
@@ -79,54 +87,58 @@ class RowHeap {
 // date.
 class Linkage {
  public:
-  explicit Linkage(CondensedDistances& distances)
+  Linkage(CondensedDistances& distances, base::TaskPool* pool)
       : distances_(distances),
-        count_(distances.count()),
-        sizes_(count_, 1),
-        nodes_(count_),
-        neighbour_(count_ - 1),
-        bound_(count_ - 1),
-        live_(count_),
+        rows_(distances.count()),
+        sizes_(rows_, 1),
+        nodes_(rows_),
+        neighbour_(rows_, kNone),
+        bound_(rows_, kInfinity),
+        dead_(rows_, 0.0),
+        live_(rows_),
         heap_({}) {
     std::iota(nodes_.begin(), nodes_.end(), 0);
-    std::iota(live_.begin(), live_.end(), std::size_t{0});
-    for (std::size_t row = 0; row + 1 < count_; ++row) search_neighbour(row);
-    heap_ = RowHeap(bound_);
+    std::iota(live_.begin(), live_.end(), 0U);
+    parallel_for(pool, (rows_ + kStrip - 1) / kStrip, [this](std::size_t strip) {
+      const std::size_t last = std::min(rows_, (strip + 1) * kStrip);
+      for (std::size_t row = strip * kStrip; row < last; ++row) search_neighbour(row);
+    });
+    heap_ = RowHeap({bound_.begin(), bound_.end() - 1});
   }
 
   std::vector<Merge> run() {
     std::vector<Merge> tree;
-    tree.reserve(count_ - 1);
-    while (tree.size() + 1 < count_) tree.push_back(merge_nearest());
+    tree.reserve(rows_ - 1);
+    while (live_.size() > 1) {
+      tree.push_back(merge_nearest());
+      if (2 * live_.size() <= distances_.count()) drop_dead_rows();
+    }
     return tree;
   }
 
  private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::size_t kStrip = 64;  // rows per task, distances per vector loop
+
   // Nearest live row above `row`, the first one among equals.
   void search_neighbour(std::size_t row) {
-    std::size_t best = count_;
-    double least = kInfinity;
-    auto other = std::upper_bound(live_.begin(), live_.end(), row);
-    const double* distance = distances_.row(row);
-    for (; other != live_.end(); ++other) {
-      if (distance[*other] < least) {
-        least = distance[*other];
-        best = *other;
-      }
-    }
-    neighbour_[row] = best;
-    bound_[row] = least;
+    const std::size_t first = row + 1;
+    const Minimum nearest = first_minimum(distances_.row(row) + first, dead_.data() + first,
+                                          distances_.count() - first);
+    bound_[row] = nearest.value;
+    neighbour_[row] =
+        nearest.value < kInfinity ? static_cast<std::uint32_t>(first + nearest.place) : kNone;
   }
 
   Merge merge_nearest() {
     // Bounds only grow when they are refreshed, so this ends after one look at every row.
     for (;;) {
       const std::size_t row = heap_.top_row();
-      const std::size_t other = neighbour_[row];
-      if (other < count_ && heap_.top_value() == distances_.row(row)[other]) break;
-      if (other >= count_)
+      const std::uint32_t other = neighbour_[row];
+      if (other != kNone && heap_.top_value() == distances_.row(row)[other]) break;
+      if (other == kNone)
         base::fail(ErrorCode::kInternal, "linkage of {} rows met a distance that is not a number",
-                   count_);
+                   rows_);
       search_neighbour(row);
       heap_.change(row, bound_[row]);
     }
@@ -134,48 +146,96 @@ class Linkage {
     const std::size_t y = neighbour_[x];
     const double distance = heap_.top_value();
     heap_.remove_top();
-    const double size_x = sizes_[x];
-    const double size_y = sizes_[y];
+    const Union both{static_cast<double>(sizes_[x]), static_cast<double>(sizes_[y]), distance};
     const Merge merge{std::min(nodes_[x], nodes_[y]), std::max(nodes_[x], nodes_[y]), distance,
                       sizes_[x] + sizes_[y]};
-    sizes_[x] = 0;
     sizes_[y] = merge.size;
-    nodes_[y] = static_cast<std::int32_t>(count_ + merges_++);
+    nodes_[y] = static_cast<std::int32_t>(rows_ + merges_++);
     live_.erase(std::lower_bound(live_.begin(), live_.end(), x));
+    dead_[x] = kInfinity;
+    std::replace(neighbour_.begin(), neighbour_.begin() + static_cast<std::ptrdiff_t>(x),
+                 static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
 
     // Distance of every other cluster to the merged centroid.
-    const double total = size_x + size_y;
-    const double shrink = (size_x * size_y * distance * distance) / total;
-    for (const std::size_t z : live_) {
-      if (z == y) continue;
-      double& to_y = distances_.between(z, y);
-      const double to_x = distances_.between(z, x);
-      // Rounding may push the square of a distance of zero below zero.
-      const double square = (((size_x * to_x * to_x) + (size_y * to_y * to_y)) - shrink) / total;
-      to_y = std::sqrt(std::max(square, 0.0));
-      if (z < x && neighbour_[z] == x) neighbour_[z] = y;
-      if (z < y && to_y < bound_[z]) {
-        neighbour_[z] = y;
-        bound_[z] = to_y;
-        heap_.change(z, to_y);
-      }
-    }
-    if (y + 1 < count_) {
+    const auto above_x = std::lower_bound(live_.begin(), live_.end(), x);
+    const auto at_y = std::lower_bound(above_x, live_.end(), y);
+    double* const row_x = distances_.row(x);
+    double* const row_y = distances_.row(y);
+    const auto cell = [this](std::size_t column) {
+      return [this, column](std::uint32_t z) { return distances_.row(z) + column; };
+    };
+    const auto come_nearer = [&](std::uint32_t z, double to_y) {
+      if (!(to_y < bound_[z])) return;
+      neighbour_[z] = static_cast<std::uint32_t>(y);
+      bound_[z] = to_y;
+      heap_.change(z, to_y);
+    };
+    const auto in_row = [](double* row) { return [row](std::uint32_t z) { return row + z; }; };
+    update(both, {live_.begin(), above_x}, cell(x), cell(y), come_nearer);
+    update(both, {above_x, at_y}, in_row(row_x), cell(y), come_nearer);
+    update(both, {at_y + 1, live_.end()}, in_row(row_x), in_row(row_y),
+           [](std::uint32_t, double) {});
+    if (y + 1 < distances_.count()) {
       search_neighbour(y);
       // Without a live row above it y keeps its old place in the heap, as in the reference; it is
       // refreshed when it comes up.
-      if (neighbour_[y] < count_) heap_.change(y, bound_[y]);
+      if (neighbour_[y] != kNone) heap_.change(y, bound_[y]);
     }
     return merge;
   }
 
+  // New distances of the clusters z to the union: at_x(z) and at_y(z) say where the old ones lie,
+  // the new one takes the place of the second. Most of these places are far apart, so they are
+  // asked for one strip ahead.
+  template <typename AtX, typename AtY, typename Then>
+  void update(const Union& both, std::span<const std::uint32_t> others, const AtX& at_x,
+              const AtY& at_y, const Then& then) {
+    double to_x[kStrip] = {}, to_y[kStrip] = {};
+    for (std::size_t first = 0; first < others.size(); first += kStrip) {
+      const std::span<const std::uint32_t> strip =
+          others.subspan(first, std::min(kStrip, others.size() - first));
+      for (std::size_t i = 0; i < strip.size(); ++i) {
+        to_x[i] = *at_x(strip[i]);
+        to_y[i] = *at_y(strip[i]);
+        if (first + kStrip + i >= others.size()) continue;
+        const std::uint32_t ahead = others[first + kStrip + i];
+        __builtin_prefetch(at_x(ahead));
+        __builtin_prefetch(at_y(ahead), 1);
+      }
+      merged_distances(both, to_x, to_y, (strip.size() + kTile - 1) / kTile * kTile, to_y);
+      for (std::size_t i = 0; i < strip.size(); ++i) {
+        *at_y(strip[i]) = to_y[i];
+        then(strip[i], to_y[i]);
+      }
+    }
+  }
+
+  // Numbers what is left from 0 on, so that it lies close together. The order of rows, which
+  // decides among equal distances, stays.
+  void drop_dead_rows() {
+    std::vector<std::uint32_t> numbers(distances_.count(), kNone);
+    for (std::size_t i = 0; i < live_.size(); ++i) numbers[live_[i]] = static_cast<std::uint32_t>(i);
+    distances_.keep(live_);
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+      const std::uint32_t row = live_[i];
+      sizes_[i] = sizes_[row];
+      nodes_[i] = nodes_[row];
+      bound_[i] = bound_[row];
+      neighbour_[i] = neighbour_[row] == kNone ? kNone : numbers[neighbour_[row]];
+    }
+    heap_.renumber(numbers);
+    std::iota(live_.begin(), live_.end(), 0U);
+    std::fill(dead_.begin(), dead_.end(), 0.0);
+  }
+
   CondensedDistances& distances_;
-  std::size_t count_;
+  std::size_t rows_;  // of the beginning
   std::vector<std::int32_t> sizes_;
   std::vector<std::int32_t> nodes_;
-  std::vector<std::size_t> neighbour_;  // count_: none
+  std::vector<std::uint32_t> neighbour_;
   std::vector<double> bound_;
-  std::vector<std::size_t> live_;  // increasing
+  std::vector<double> dead_;         // infinity for rows that were merged into another, else 0
+  std::vector<std::uint32_t> live_;  // increasing
   std::size_t merges_ = 0;
   RowHeap heap_;
 };
@@ -187,7 +247,7 @@ std::vector<Merge> centroid_linkage(std::span<const float> rows, std::size_t dim
   const std::size_t count = dim == 0 ? 0 : rows.size() / dim;
   if (count < 2) return {};
   CondensedDistances distances(rows, dim, pool);
-  return Linkage(distances).run();
+  return Linkage(distances, pool).run();
 }
 
 std::vector<std::int32_t> flat_clusters(std::span<const Merge> tree, std::span<const double> keys,

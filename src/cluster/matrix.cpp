@@ -1,6 +1,7 @@
 #include "cluster/matrix.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "cluster/kernels.hpp"
 #include "cluster/parallel.hpp"
@@ -8,9 +9,66 @@
 namespace diarist::cluster {
 namespace {
 
-constexpr std::size_t kInner = 256;    // B panel of 256 x 8 doubles: 16 KB, stays in L1
-constexpr std::size_t kRowBlock = 64;  // rows of C per task
-constexpr std::size_t kTasks = 64;     // wanted at least, however few rows there are
+constexpr std::size_t kInner = 256;     // B panel of 256 x 8 doubles: 16 KB, stays in L1
+constexpr std::size_t kRowBlock = 128;  // rows of C per task: A block of 256 KB, stays in L2
+constexpr std::size_t kTasksPerThread = 4;
+
+// A stretch of the inner dimension, [first, first + length).
+struct Stretch {
+  std::size_t first, length;
+};
+
+// Columns [column, column + width) of B as a panel [length, kTile], zeros behind them.
+void pack_panel(const double* b, std::size_t columns, Stretch inner, std::size_t column,
+                std::size_t width, double* panel) {
+  const double* from = b + inner.first * columns + column;
+  if (width == kTile) {
+    for (std::size_t k = 0; k < inner.length; ++k)
+      std::copy_n(from + k * columns, kTile, panel + k * kTile);
+    return;
+  }
+  std::fill_n(panel, inner.length * kTile, 0.0);
+  for (std::size_t k = 0; k < inner.length; ++k)
+    std::copy_n(from + k * columns, width, panel + k * kTile);
+}
+
+// Rows of A for the tiles of one task: where they lie, or a copy when they are columns in memory.
+class LeftBlock {
+ public:
+  LeftBlock(MatrixView a, std::size_t first_row, std::size_t last_row)
+      : a_(a), first_row_(first_row), last_row_(last_row) {
+    if (a.column_stride != 1) copy_.resize((last_row - first_row + kTile - 1) / kTile * kTile * kInner);
+  }
+
+  void move_to(Stretch inner) {
+    inner_ = inner;
+    if (copy_.empty()) return;
+    for (std::size_t row = first_row_; row < last_row_; row += kTile) {
+      const std::size_t height = std::min(kTile, last_row_ - row);
+      double* out = &copy_[(row - first_row_) * kInner];
+      for (std::size_t k = 0; k < inner.length; ++k)
+        for (std::size_t r = 0; r < height; ++r)
+          out[k * kTile + r] = a_.data[(row + r) * a_.row_stride + (inner.first + k) * a_.column_stride];
+    }
+  }
+
+  // Rows beyond the last one are others once more, or zeros.
+  TileRows tile(std::size_t row) const {
+    TileRows left;
+    left.step = copy_.empty() ? 1 : kTile;
+    for (std::size_t r = 0; r < kTile; ++r)
+      left.rows[r] = copy_.empty()
+                         ? a_.data + std::min(row + r, last_row_ - 1) * a_.row_stride + inner_.first
+                         : &copy_[(row - first_row_) * kInner + r];
+    return left;
+  }
+
+ private:
+  MatrixView a_;
+  std::size_t first_row_, last_row_;
+  Stretch inner_{};
+  std::vector<double> copy_;  // tiles of [kInner, kTile]
+};
 
 // Rows of C from first_row on, columns [first_column, last_column).
 struct Part {
@@ -19,35 +77,28 @@ struct Part {
 
 void multiply_part(MatrixView a, const double* b, double* c, std::size_t inner, std::size_t columns,
                    const Part& part) {
+  LeftBlock left(a, part.first_row, part.last_row);
   double panel[kTile * kInner];
-  for (std::size_t j0 = part.first_column; j0 < part.last_column; j0 += kTile) {
-    const std::size_t width = std::min(kTile, part.last_column - j0);
-    for (std::size_t k0 = 0; k0 < inner; k0 += kInner) {
-      const std::size_t length = std::min(kInner, inner - k0);
-      const double* from = b + k0 * columns + j0;
-      if (width == kTile) {
-        for (std::size_t k = 0; k < length; ++k)
-          std::copy_n(from + k * columns, kTile, panel + k * kTile);
-      } else {
-        std::fill_n(panel, length * kTile, 0.0);
-        for (std::size_t k = 0; k < length; ++k)
-          std::copy_n(from + k * columns, width, panel + k * kTile);
-      }
+  for (std::size_t k = 0; k < inner; k += kInner) {
+    const Stretch stretch{k, std::min(kInner, inner - k)};
+    left.move_to(stretch);
+    for (std::size_t column = part.first_column; column < part.last_column; column += kTile) {
+      const std::size_t width = std::min(kTile, part.last_column - column);
+      pack_panel(b, columns, stretch, column, width, panel);
       for (std::size_t row = part.first_row; row < part.last_row; row += kTile) {
         const std::size_t height = std::min(kTile, part.last_row - row);
-        TileRows left;
-        left.step = a.column_stride;
-        // Rows and columns beyond the end repeat others or are zero, and are never stored.
-        for (std::size_t r = 0; r < kTile; ++r)
-          left.rows[r] =
-              a.data + (row + std::min(r, height - 1)) * a.row_stride + k0 * a.column_stride;
+        double* out = c + row * columns + column;
+        if (height == kTile && width == kTile) {
+          add_products(left.tile(row), panel, stretch.length, {out, columns, k == 0});
+          continue;
+        }
         double tile[kTile * kTile] = {};
-        if (k0 > 0)
+        if (k > 0)
           for (std::size_t r = 0; r < height; ++r)
-            std::copy_n(c + (row + r) * columns + j0, width, tile + r * kTile);
-        add_products(left, panel, length, tile);
+            std::copy_n(out + r * columns, width, tile + r * kTile);
+        add_products(left.tile(row), panel, stretch.length, {tile, kTile, false});
         for (std::size_t r = 0; r < height; ++r)
-          std::copy_n(tile + r * kTile, width, c + (row + r) * columns + j0);
+          std::copy_n(tile + r * kTile, width, out + r * columns);
       }
     }
   }
@@ -57,12 +108,14 @@ void multiply_part(MatrixView a, const double* b, double* c, std::size_t inner, 
 
 void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::size_t inner,
               std::size_t columns, base::TaskPool* pool) {
+  if (rows == 0 || columns == 0) return;
   if (inner == 0) std::fill_n(c, rows * columns, 0.0);
   const std::size_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
-  if (row_blocks == 0 || columns == 0) return;
-  // Few rows are shared out by columns as well.
   const std::size_t panels = (columns + kTile - 1) / kTile;
-  const std::size_t strips = std::clamp<std::size_t>(kTasks / row_blocks, 1, panels);
+  // Few rows are shared out by columns as well.
+  const std::size_t threads = pool == nullptr ? 1 : static_cast<std::size_t>(pool->threads());
+  const std::size_t wanted = threads == 1 ? 1 : kTasksPerThread * threads;
+  const std::size_t strips = std::clamp<std::size_t>(wanted / row_blocks, 1, panels);
   const std::size_t strip_width = (panels + strips - 1) / strips * kTile;
   const std::size_t column_blocks = (columns + strip_width - 1) / strip_width;
   parallel_for(pool, row_blocks * column_blocks, [&](std::size_t task) {

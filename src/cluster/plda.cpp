@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "cluster/matrix.hpp"
+#include "cluster/parallel.hpp"
 #include "cluster/rows.hpp"
 
 namespace diarist::cluster {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kEmbedding = 256;
 constexpr std::size_t kFeature = 128;
+constexpr std::size_t kRowBlock = 128;  // rows per task
 
 void check(std::string_view name, const std::vector<double>& values, std::size_t size) {
   if (values.size() != size)
@@ -48,35 +50,46 @@ void Plda::check_and_sort() {
 }
 
 void Plda::features(std::span<const float> embeddings, std::vector<double>& whitened,
-                    std::vector<double>& features) const {
+                    std::vector<double>& features, base::TaskPool* pool) const {
   if (embeddings.size() % kEmbedding != 0)
     base::fail(ErrorCode::kInvalidArgument, "{} embedding values are not rows of {}",
                embeddings.size(), kEmbedding);
   const std::size_t rows = embeddings.size() / kEmbedding;
-  std::vector<double> centred(rows * kEmbedding);
-  for (std::size_t i = 0; i < centred.size(); ++i)
-    centred[i] = static_cast<double>(embeddings[i]) - mean1[i % kEmbedding];
-  normalize_rows(centred, kEmbedding);
-  const double embedding_scale = std::sqrt(static_cast<double>(kEmbedding));
-  for (double& value : centred) value *= embedding_scale;
-
   whitened.resize(rows * kFeature);
-  multiply({centred.data(), kEmbedding, 1}, lda.data(), whitened.data(), rows, kEmbedding, kFeature,
-           nullptr);
-  for (std::size_t i = 0; i < whitened.size(); ++i) whitened[i] -= mean2[i % kFeature];
-  normalize_rows(whitened, kFeature);
-  const double feature_scale = std::sqrt(static_cast<double>(kFeature));
-  for (double& value : whitened) value *= feature_scale;
-
+  features.resize(rows * kFeature);
   // x = tr (b - mu), so B of the product is tr transposed.
-  std::vector<double> shifted(whitened.size()), tr_transposed(tr.size());
-  for (std::size_t i = 0; i < shifted.size(); ++i) shifted[i] = whitened[i] - mu[i % kFeature];
+  std::vector<double> tr_transposed(tr.size());
   for (std::size_t i = 0; i < kFeature; ++i)
     for (std::size_t j = 0; j < kFeature; ++j)
       tr_transposed[j * kFeature + i] = tr[i * kFeature + j];
-  features.resize(rows * kFeature);
-  multiply({shifted.data(), kFeature, 1}, tr_transposed.data(), features.data(), rows, kFeature,
-           kFeature, nullptr);
+  const double embedding_scale = std::sqrt(static_cast<double>(kEmbedding));
+  const double feature_scale = std::sqrt(static_cast<double>(kFeature));
+  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+    const std::size_t first = block * kRowBlock;
+    const std::size_t count = std::min(kRowBlock, rows - first);
+    std::vector<double> centred(count * kEmbedding), shifted(count * kFeature);
+    const float* embedding = &embeddings[first * kEmbedding];
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t d = 0; d < kEmbedding; ++d)
+        centred[i * kEmbedding + d] =
+            static_cast<double>(embedding[i * kEmbedding + d]) - mean1[d];
+    normalize_rows(centred, kEmbedding);
+    for (double& value : centred) value *= embedding_scale;
+
+    const std::span<double> white(&whitened[first * kFeature], count * kFeature);
+    multiply({centred.data(), kEmbedding, 1}, lda.data(), white.data(), count, kEmbedding, kFeature,
+             nullptr);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t d = 0; d < kFeature; ++d) white[i * kFeature + d] -= mean2[d];
+    normalize_rows(white, kFeature);
+    for (double& value : white) value *= feature_scale;
+
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t d = 0; d < kFeature; ++d)
+        shifted[i * kFeature + d] = white[i * kFeature + d] - mu[d];
+    multiply({shifted.data(), kFeature, 1}, tr_transposed.data(), &features[first * kFeature],
+             count, kFeature, kFeature, nullptr);
+  });
 }
 
 }  // namespace diarist::cluster

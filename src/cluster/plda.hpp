@@ -4,6 +4,10 @@
 #include <span>
 #include <vector>
 
+namespace diarist::base {
+class TaskPool;
+}
+
 namespace diarist::cluster {
 
 /// Parameters of the transform. Sizes: mean1 [256], lda [256,128], mean2 [128], mu [128],
@@ -18,7 +22,7 @@ struct Plda {
   /// embeddings [T, 256] -> features [T, 128]; `whitened` [T, 128] is the step before
   /// ("post_xvec").
   void features(std::span<const float> embeddings, std::vector<double>& whitened,
-                std::vector<double>& features) const;
+                std::vector<double>& features, base::TaskPool* pool = nullptr) const;
 };
 
 }  // namespace diarist::cluster

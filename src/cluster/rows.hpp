@@ -21,7 +21,7 @@ std::vector<float> cluster_means(std::span<const float> rows, std::size_t dim,
                                  std::span<const std::int32_t> labels, std::size_t clusters);
 
 /// Divides rows [n, dim] by their euclidean norms in f64. Zero rows become NaN.
-void normalize_rows(std::vector<double>& rows, std::size_t dim);
+void normalize_rows(std::span<double> rows, std::size_t dim);
 
 /// Renumbers labels so that they are contiguous, keeping their order; returns how many there are.
 int renumber(std::vector<std::int32_t>& labels);

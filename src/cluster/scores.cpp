@@ -6,6 +6,7 @@
 
 #include "cluster/assignment.hpp"
 #include "cluster/matrix.hpp"
+#include "cluster/parallel.hpp"
 #include "cluster/rows.hpp"
 #include "cluster/training.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 constexpr double kScoreWithoutVector = -1.5;
 constexpr double kScoreInactive = -3.0;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kBlockRows = 4096;  // bounds the f64 copy of the embeddings
+constexpr std::size_t kBlockRows = 128;    // pairs per task
+constexpr std::size_t kBlockWindows = 64;  // windows per task
 
 std::int32_t first_maximum(std::span<const double> row) {
   std::size_t best = 0;
@@ -24,6 +26,24 @@ std::int32_t first_maximum(std::span<const double> row) {
     if (row[k] > row[best]) best = k;
   }
   return static_cast<std::int32_t>(best);
+}
+
+std::span<double> row_of(std::vector<double>& scores, std::size_t pair, std::size_t clusters) {
+  return std::span<double>(scores).subspan(pair * clusters, clusters);
+}
+
+// Scores of inactive pairs, and those of active pairs that are not numbers.
+void replace_scores(std::vector<double>& scores, const std::vector<bool>& active,
+                    double without_vector, double inactive) {
+  const std::size_t clusters = scores.size() / active.size();
+  for (std::size_t pair = 0; pair < active.size(); ++pair) {
+    const std::span<double> row = row_of(scores, pair, clusters);
+    if (active[pair])
+      std::replace_if(row.begin(), row.end(), [](double x) { return std::isnan(x); },
+                      without_vector);
+    else
+      std::fill(row.begin(), row.end(), inactive);
+  }
 }
 
 }  // namespace
@@ -39,14 +59,15 @@ std::vector<double> cosine_scores(const Input& input, std::span<const double> ce
     for (std::size_t d = 0; d < dim; ++d) transposed[d * clusters + k] = unit[k * dim + d];
   const std::size_t pairs = input.embeddings.size() / dim;
   std::vector<double> scores(pairs * clusters);
-  for (std::size_t first = 0; first < pairs; first += kBlockRows) {
+  parallel_for(pool, (pairs + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+    const std::size_t first = block * kBlockRows;
     const std::size_t rows = std::min(kBlockRows, pairs - first);
-    const auto block = input.embeddings.subspan(first * dim, rows * dim);
-    std::vector<double> wide(block.begin(), block.end());
+    const auto embeddings = input.embeddings.subspan(first * dim, rows * dim);
+    std::vector<double> wide(embeddings.begin(), embeddings.end());
     normalize_rows(wide, dim);
     multiply({wide.data(), dim, 1}, transposed.data(), &scores[first * clusters], rows, dim,
-             clusters, pool);
-  }
+             clusters, nullptr);
+  });
   return scores;
 }
 
@@ -55,37 +76,29 @@ void make_reference_scores(std::vector<double>& scores, const std::vector<bool>&
   const std::size_t clusters = scores.size() / active.size();
   double lowest = kInfinity, lowest_active = kInfinity;
   bool any_nan = false;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    double& score = scores[i];
-    score = 2 - (1 - score);
-    any_nan = any_nan || std::isnan(score);
-    if (score < lowest) lowest = score;
-    if (active[i / clusters] && score < lowest_active) lowest_active = score;
+  for (std::size_t pair = 0; pair < active.size(); ++pair) {
+    double least = kInfinity;
+    for (double& score : row_of(scores, pair, clusters)) {
+      score = 2 - (1 - score);
+      any_nan = any_nan || std::isnan(score);
+      if (score < least) least = score;
+    }
+    lowest = std::min(lowest, least);
+    if (active[pair]) lowest_active = std::min(lowest_active, least);
   }
   if (!one_to_one) return;
   if (lowest == kInfinity) lowest = 0;  // no score at all is a number
   if (lowest_active == kInfinity) lowest_active = lowest;
   const double inactive = any_nan && reference ? lowest_active : lowest - 1;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!active[i / clusters])
-      scores[i] = inactive;
-    else if (std::isnan(scores[i]))
-      scores[i] = lowest_active;
-  }
+  replace_scores(scores, active, lowest_active, inactive);
 }
 
 void make_isotropic_scores(std::vector<double>& scores, const std::vector<bool>& active) {
-  const std::size_t clusters = scores.size() / active.size();
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!active[i / clusters])
-      scores[i] = kScoreInactive;
-    else if (std::isnan(scores[i]))
-      scores[i] = kScoreWithoutVector;
-  }
+  replace_scores(scores, active, kScoreWithoutVector, kScoreInactive);
 }
 
 std::vector<std::int32_t> assign_pairs(std::span<const double> scores, std::size_t clusters,
-                                       bool one_to_one) {
+                                       bool one_to_one, base::TaskPool* pool) {
   const std::size_t pairs = scores.size() / clusters;
   std::vector<std::int32_t> assigned(pairs, -2);
   if (!one_to_one) {
@@ -93,12 +106,17 @@ std::vector<std::int32_t> assign_pairs(std::span<const double> scores, std::size
       assigned[pair] = first_maximum(scores.subspan(pair * clusters, clusters));
     return assigned;
   }
-  for (std::size_t first = 0; first < pairs; first += kLocalSpeakers) {
-    const std::vector<std::int32_t> columns = max_assignment(
-        scores.subspan(first * clusters, kLocalSpeakers * clusters), kLocalSpeakers, clusters);
-    for (std::size_t s = 0; s < columns.size(); ++s)
-      if (columns[s] >= 0) assigned[first + s] = columns[s];
-  }
+  const std::size_t windows = pairs / kLocalSpeakers;
+  parallel_for(pool, (windows + kBlockWindows - 1) / kBlockWindows, [&](std::size_t block) {
+    const std::size_t last = std::min(windows, (block + 1) * kBlockWindows);
+    for (std::size_t window = block * kBlockWindows; window < last; ++window) {
+      const std::size_t first = window * kLocalSpeakers;
+      const std::vector<std::int32_t> columns = max_assignment(
+          scores.subspan(first * clusters, kLocalSpeakers * clusters), kLocalSpeakers, clusters);
+      for (std::size_t s = 0; s < columns.size(); ++s)
+        if (columns[s] >= 0) assigned[first + s] = columns[s];
+    }
+  });
   return assigned;
 }
 

@@ -32,6 +32,6 @@ void make_isotropic_scores(std::vector<double>& scores, const std::vector<bool>&
 /// Cluster of every pair [C*3], -2 = none. One to one inside every window, or the first maximum
 /// where a NaN counts as the largest number, as it does in NumPy.
 std::vector<std::int32_t> assign_pairs(std::span<const double> scores, std::size_t clusters,
-                                       bool one_to_one);
+                                       bool one_to_one, base::TaskPool* pool = nullptr);
 
 }  // namespace diarist::cluster

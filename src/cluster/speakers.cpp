@@ -11,6 +11,7 @@
 #include "cluster/hints.hpp"
 #include "cluster/kmeans.hpp"
 #include "cluster/linkage.hpp"
+#include "cluster/parallel.hpp"
 #include "cluster/rows.hpp"
 #include "cluster/scores.hpp"
 #include "cluster/training.hpp"
@@ -98,25 +99,34 @@ std::vector<std::int32_t> forced_labels(const Job& job, const std::vector<float>
   return labels;
 }
 
+// Means of the training rows for every kept speaker, weighted with its responsibilities.
+std::vector<double> weighted_means(const Job& job, const VbxResult& vb) {
+  std::vector<std::size_t> kept;
+  for (std::size_t s = 0; s < vb.speakers; ++s)
+    if (vb.priors[s] > kKeptPrior) kept.push_back(s);
+  std::vector<double> means(kept.size() * job.dim, 0.0);
+  parallel_for(job.pool, kept.size(), [&](std::size_t k) {
+    const std::span<double> sum(&means[k * job.dim], job.dim);
+    const float* row = job.training.rows.data();
+    double weight = 0;
+    for (std::size_t t = 0; t < job.training.count(); ++t, row += job.dim) {
+      const double gamma = vb.responsibilities[t * vb.speakers + kept[k]];
+      weight += gamma;
+      for (std::size_t d = 0; d < job.dim; ++d) sum[d] += gamma * row[d];
+    }
+    for (double& value : sum) value /= weight;
+  });
+  return means;
+}
+
 void cluster_with_plda(Job& job, Result& result) {
   const Training& training = job.training;
   const std::vector<float> unit = unit_rows(training.rows, job.dim);
   result.initial_labels = flat_clusters(centroid_linkage(unit, job.dim, job.pool), kPldaThreshold);
   std::vector<double> whitened;
-  job.settings.plda->features(training.rows, whitened, result.features);
+  job.settings.plda->features(training.rows, whitened, result.features, job.pool);
   VbxResult vb = vbx(result.features, job.settings.plda->psi, result.initial_labels, {}, job.pool);
-  std::vector<double> centroids;
-  for (std::size_t s = 0; s < vb.speakers; ++s) {
-    if (!(vb.priors[s] > kKeptPrior)) continue;
-    std::vector<double> sum(job.dim, 0.0);
-    double weight = 0;
-    for (std::size_t t = 0; t < training.count(); ++t) {
-      const double gamma = vb.responsibilities[t * vb.speakers + s];
-      weight += gamma;
-      for (std::size_t d = 0; d < job.dim; ++d) sum[d] += gamma * training.rows[t * job.dim + d];
-    }
-    for (const double value : sum) centroids.push_back(value / weight);
-  }
+  std::vector<double> centroids = weighted_means(job, vb);
   result.responsibilities = std::move(vb.responsibilities);
   result.priors = std::move(vb.priors);
   result.elbo = std::move(vb.elbo);
@@ -272,7 +282,8 @@ Result assign_speakers(const Input& input, const Settings& settings, base::TaskP
       make_isotropic_scores(scores, active);
     else
       make_reference_scores(scores, active, job.one_to_one, settings.reference);
-    result.hard = assign_pairs(scores, static_cast<std::size_t>(result.clusters), job.one_to_one);
+    result.hard =
+        assign_pairs(scores, static_cast<std::size_t>(result.clusters), job.one_to_one, pool);
   }
   result.hard_before_inactive = result.hard;
   for (std::size_t pair = 0; pair < active.size(); ++pair)

@@ -11,7 +11,9 @@
 namespace diarist::cluster {
 namespace {
 
-constexpr std::size_t kRowBlock = 64;
+constexpr std::size_t kRowBlock = 64;      // rows per task
+constexpr std::size_t kColumnBlock = 64;   // speakers per task
+constexpr std::size_t kSpeakerBlock = 16;  // speakers per task, where each takes logarithms
 
 // Softmax of smoothing * one-hot(label).
 std::vector<double> smoothed_labels(std::span<const std::int32_t> labels, std::size_t speakers,
@@ -24,11 +26,44 @@ std::vector<double> smoothed_labels(std::span<const std::int32_t> labels, std::s
   return gamma;
 }
 
-std::vector<double> column_sums(const std::vector<double>& gamma, std::size_t speakers) {
+std::vector<double> column_sums(const std::vector<double>& gamma, std::size_t speakers,
+                                base::TaskPool* pool) {
   std::vector<double> sums(speakers, 0.0);
-  for (std::size_t start = 0; start < gamma.size(); start += speakers)
-    for (std::size_t s = 0; s < speakers; ++s) sums[s] += gamma[start + s];
+  parallel_for(pool, (speakers + kColumnBlock - 1) / kColumnBlock, [&](std::size_t block) {
+    const std::size_t first = block * kColumnBlock;
+    const std::size_t last = std::min(speakers, first + kColumnBlock);
+    for (std::size_t start = 0; start < gamma.size(); start += speakers)
+      for (std::size_t s = first; s < last; ++s) sums[s] += gamma[start + s];
+  });
   return sums;
+}
+
+// rho = x * sqrt(phi); the constant of a row is the log density up to the speaker's part.
+struct Observations {
+  std::vector<double> rho, constant;
+};
+
+Observations observations(std::span<const double> features, std::span<const double> phi,
+                          base::TaskPool* pool) {
+  const std::size_t dim = phi.size();
+  const std::size_t rows = features.size() / dim;
+  Observations result{std::vector<double>(rows * dim), std::vector<double>(rows)};
+  std::vector<double> root(dim);
+  std::transform(phi.begin(), phi.end(), root.begin(), [](double value) { return std::sqrt(value); });
+  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+    const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
+    for (std::size_t t = block * kRowBlock; t < last; ++t) {
+      double square = 0;
+      for (std::size_t d = 0; d < dim; ++d) {
+        const double x = features[t * dim + d];
+        square += x * x;
+        result.rho[t * dim + d] = x * root[d];
+      }
+      result.constant[t] =
+          -0.5 * (square + static_cast<double>(dim) * std::log(2.0 * std::numbers::pi));
+    }
+  });
+  return result;
 }
 
 }  // namespace
@@ -45,18 +80,7 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
       static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1;
   const double ratio = settings.fa / settings.fb;
 
-  // rho = x * sqrt(phi); the constant of a row is the log density up to the speaker's part.
-  std::vector<double> rho(rows * dim), constant(rows);
-  for (std::size_t t = 0; t < rows; ++t) {
-    double square = 0;
-    for (std::size_t d = 0; d < dim; ++d) {
-      const double x = features[t * dim + d];
-      square += x * x;
-      rho[t * dim + d] = x * std::sqrt(phi[d]);
-    }
-    constant[t] = -0.5 * (square + static_cast<double>(dim) * std::log(2.0 * std::numbers::pi));
-  }
-
+  const Observations seen = observations(features, phi, pool);
   VbxResult result;
   result.speakers = speakers;
   result.responsibilities = smoothed_labels(labels, speakers, settings.initial_smoothing);
@@ -64,33 +88,37 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
   std::vector<double>& gamma = result.responsibilities;
   std::vector<double> alpha(speakers * dim), alpha_transposed(dim * speakers);
   std::vector<double> speaker_term(speakers), log_prior(speakers), row_evidence(rows);
+  std::vector<double> weights = column_sums(gamma, speakers, pool);
 
   for (int iteration = 0; iteration < settings.max_iterations; ++iteration) {
-    const std::vector<double> weights = column_sums(gamma, speakers);
-    multiply({gamma.data(), 1, speakers}, rho.data(), alpha.data(), speakers, rows, dim, pool);
-    double speaker_bound = 0;
-    for (std::size_t s = 0; s < speakers; ++s) {
-      double term = 0;
-      for (std::size_t d = 0; d < dim; ++d) {
-        const double inverse = 1.0 / (1.0 + ratio * weights[s] * phi[d]);
-        const double mean = ratio * inverse * alpha[s * dim + d];
-        alpha[s * dim + d] = mean;
-        alpha_transposed[d * speakers + s] = mean;
-        term += (inverse + mean * mean) * phi[d];
-        speaker_bound += std::log(inverse) - inverse - mean * mean + 1.0;
+    multiply({gamma.data(), 1, speakers}, seen.rho.data(), alpha.data(), speakers, rows, dim, pool);
+    parallel_for(pool, (speakers + kSpeakerBlock - 1) / kSpeakerBlock, [&](std::size_t block) {
+      const std::size_t last = std::min(speakers, (block + 1) * kSpeakerBlock);
+      for (std::size_t s = block * kSpeakerBlock; s < last; ++s) {
+        double term = 0;
+        for (std::size_t d = 0; d < dim; ++d) {
+          const double inverse = 1.0 / (1.0 + ratio * weights[s] * phi[d]);
+          double& cell = alpha[s * dim + d];
+          const double mean = ratio * inverse * cell;
+          alpha_transposed[d * speakers + s] = mean;
+          term += (inverse + mean * mean) * phi[d];
+          cell = std::log(inverse) - inverse - mean * mean + 1.0;  // its part of the lower bound
+        }
+        speaker_term[s] = 0.5 * term;
+        log_prior[s] = std::log(result.priors[s] + 1e-8);
       }
-      speaker_term[s] = 0.5 * term;
-      log_prior[s] = std::log(result.priors[s] + 1e-8);
-    }
+    });
+    double speaker_bound = 0;
+    for (const double part : alpha) speaker_bound += part;
     // The responsibilities have played their part; the log densities take their place.
-    multiply({rho.data(), dim, 1}, alpha_transposed.data(), gamma.data(), rows, dim, speakers,
+    multiply({seen.rho.data(), dim, 1}, alpha_transposed.data(), gamma.data(), rows, dim, speakers,
              pool);
     parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
       const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
       for (std::size_t t = block * kRowBlock; t < last; ++t) {
         double* p = &gamma[t * speakers];
         for (std::size_t s = 0; s < speakers; ++s)
-          p[s] = settings.fa * (p[s] - speaker_term[s] + constant[t]) + log_prior[s];
+          p[s] = settings.fa * (p[s] - speaker_term[s] + seen.constant[t]) + log_prior[s];
         const double most = *std::max_element(p, p + speakers);
         double sum = 0;
         for (std::size_t s = 0; s < speakers; ++s) sum += std::exp(p[s] - most);
@@ -99,7 +127,8 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
         row_evidence[t] = evidence;
       }
     });
-    result.priors = column_sums(gamma, speakers);
+    weights = column_sums(gamma, speakers, pool);
+    result.priors = weights;
     double total = 0;
     for (const double prior : result.priors) total += prior;
     for (double& prior : result.priors) prior /= total;
