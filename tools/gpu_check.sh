@@ -32,7 +32,8 @@ build=${DIARIST_BUILD:-build/cuda}
 seconds=${DIARIST_SECONDS:-5}
 limit=${DIARIST_STEP_LIMIT:-240}
 tests=(cuda_kernels_test cuda_library_test cuda_embedding_test cuda_behaviour_test
-  embedder_parity_test)
+  cuda_front_test cuda_segmentation_test cuda_campplus_test cuda_blocks_test embedder_parity_test
+  pipeline_parity_test)
 work=$(mktemp -d)
 watcher=
 mkdir -p "$out"
@@ -139,8 +140,11 @@ section_tests() {
   for name in "${tests[@]}"; do
     path=$(program "$name")
     # Rates are the matter of `bench`; of the public object's devices only GPUs.
-    filter='-*Rate*:ConvTimes.*'
-    [ "$name" != embedder_parity_test ] || filter='*cuda*'
+    filter='-*Rate*:*Times*'
+    case $name in
+      embedder_parity_test) filter='*cuda*' ;;
+      pipeline_parity_test) filter='*cuda*:*Gpu*' ;;
+    esac
     if [ -z "$path" ]; then
       note "$(printf '%-34s is not here' "$name")"
       continue

@@ -27,7 +27,8 @@ void* large_memory(std::size_t bytes);
 
 template <typename T>
 LargeArray<T> large_array(std::size_t count) {
-  static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
+  static_assert(std::is_trivially_default_constructible_v<T> &&
+                std::is_trivially_destructible_v<T>);
   return LargeArray<T>(static_cast<T*>(large_memory(count * sizeof(T))));
 }
 

@@ -24,8 +24,7 @@ void pack_panel(std::span<const float> rows, std::size_t first, std::size_t dim,
 }  // namespace
 
 CondensedDistances::CondensedDistances(std::span<const float> rows, std::size_t dim,
-                                       base::TaskPool* pool)
-    {
+                                       base::TaskPool* pool) {
   set_count(rows.size() / dim);
   const std::size_t cells = count_ * (count_ - 1) / 2;
   try {

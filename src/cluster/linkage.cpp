@@ -214,7 +214,8 @@ class Linkage {
   // decides among equal distances, stays.
   void drop_dead_rows() {
     std::vector<std::uint32_t> numbers(distances_.count(), kNone);
-    for (std::size_t i = 0; i < live_.size(); ++i) numbers[live_[i]] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < live_.size(); ++i)
+      numbers[live_[i]] = static_cast<std::uint32_t>(i);
     distances_.keep(live_);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       const std::uint32_t row = live_[i];

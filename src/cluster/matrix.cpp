@@ -37,7 +37,8 @@ class LeftBlock {
  public:
   LeftBlock(MatrixView a, std::size_t first_row, std::size_t last_row)
       : a_(a), first_row_(first_row), last_row_(last_row) {
-    if (a.column_stride != 1) copy_.resize((last_row - first_row + kTile - 1) / kTile * kTile * kInner);
+    if (a.column_stride != 1)
+      copy_.resize((last_row - first_row + kTile - 1) / kTile * kTile * kInner);
   }
 
   void move_to(Stretch inner) {
@@ -48,7 +49,8 @@ class LeftBlock {
       double* out = &copy_[(row - first_row_) * kInner];
       for (std::size_t k = 0; k < inner.length; ++k)
         for (std::size_t r = 0; r < height; ++r)
-          out[k * kTile + r] = a_.data[(row + r) * a_.row_stride + (inner.first + k) * a_.column_stride];
+          out[k * kTile + r] =
+              a_.data[(row + r) * a_.row_stride + (inner.first + k) * a_.column_stride];
     }
   }
 

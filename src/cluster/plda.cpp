@@ -71,8 +71,7 @@ void Plda::features(std::span<const float> embeddings, std::vector<double>& whit
     const float* embedding = &embeddings[first * kEmbedding];
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t d = 0; d < kEmbedding; ++d)
-        centred[i * kEmbedding + d] =
-            static_cast<double>(embedding[i * kEmbedding + d]) - mean1[d];
+        centred[i * kEmbedding + d] = static_cast<double>(embedding[i * kEmbedding + d]) - mean1[d];
     normalize_rows(centred, kEmbedding);
     for (double& value : centred) value *= embedding_scale;
 

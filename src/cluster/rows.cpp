@@ -62,7 +62,8 @@ void normalize_rows(std::span<double> rows, std::size_t dim) {
     const std::size_t count = std::min(kTogether, (rows.size() - start) / dim);
     double square[kTogether] = {};
     const double* row[kTogether];
-    for (std::size_t r = 0; r < kTogether; ++r) row[r] = &rows[start + std::min(r, count - 1) * dim];
+    for (std::size_t r = 0; r < kTogether; ++r)
+      row[r] = &rows[start + std::min(r, count - 1) * dim];
     for (std::size_t d = 0; d < dim; ++d)
       for (std::size_t r = 0; r < kTogether; ++r) square[r] += row[r][d] * row[r][d];
     for (std::size_t r = 0; r < count; ++r) {

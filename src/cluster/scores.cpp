@@ -39,8 +39,8 @@ void replace_scores(std::vector<double>& scores, const std::vector<bool>& active
   for (std::size_t pair = 0; pair < active.size(); ++pair) {
     const std::span<double> row = row_of(scores, pair, clusters);
     if (active[pair])
-      std::replace_if(row.begin(), row.end(), [](double x) { return std::isnan(x); },
-                      without_vector);
+      std::replace_if(
+          row.begin(), row.end(), [](double x) { return std::isnan(x); }, without_vector);
     else
       std::fill(row.begin(), row.end(), inactive);
   }

@@ -49,7 +49,8 @@ Observations observations(std::span<const double> features, std::span<const doub
   const std::size_t rows = features.size() / dim;
   Observations result{std::vector<double>(rows * dim), std::vector<double>(rows)};
   std::vector<double> root(dim);
-  std::transform(phi.begin(), phi.end(), root.begin(), [](double value) { return std::sqrt(value); });
+  std::transform(phi.begin(), phi.end(), root.begin(),
+                 [](double value) { return std::sqrt(value); });
   parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
     const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
     for (std::size_t t = block * kRowBlock; t < last; ++t) {
