@@ -44,6 +44,9 @@ struct StageTimings {
   double clustering = 0;    ///< from embeddings to speakers
   double output = 0;        ///< from speakers to turns
   double total = 0;         ///< wall time of the run; of one among many files: 0
+  /// Share of the time between this recording's first and last window in which its GPU had nothing
+  /// to do; negative on processors.
+  double device_idle = -1;
 };
 
 /// What a device did during a run of many files.

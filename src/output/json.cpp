@@ -81,7 +81,9 @@ std::string timings_json(const Diarization& result) {
   for (const auto& [name, seconds] : stages) {
     text += fmt::format(R"(, "{}": {})", name, output::json_three_decimals(seconds));
   }
-  return text + "}";
+  const bool known = t.device_idle >= 0;
+  return text + fmt::format(R"(, "device_idle": {}}})",
+                            known ? output::json_three_decimals(t.device_idle) : "null");
 }
 
 }  // namespace

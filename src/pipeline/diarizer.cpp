@@ -239,6 +239,7 @@ class Diarizer::Impl {
     result.timings.features = recording.timings.features;
     result.timings.segmentation = recording.timings.segmentation;
     result.timings.embedding = recording.timings.embedding;
+    result.timings.device_idle = recording.timings.device_idle;
     result.settings = effective_settings(preset_, options);
     result.settings.device = worker.backend().name();
     result.settings.kernels = worker.backend().kernels();

@@ -1,6 +1,7 @@
 #pragma once
 // A recording on its way through a session.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -67,6 +68,8 @@ struct Recording {
   bool closed = false;           // all windows are in batches
   int batches = 0;               // under way
   std::unique_ptr<PairState> pairs;
+  std::chrono::steady_clock::time_point started;  // when its first window was in a batch
+  double busy_before = 0;                         // of the device, at that time
 };
 
 }  // namespace diarist::pipeline

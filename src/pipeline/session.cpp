@@ -202,6 +202,10 @@ int Session::add_windows(Recording& recording, Batch& batch, const std::stop_tok
     const Stopwatch watch(recording.timings.upload);
     write_stretch(recording, first, seconds, batch.seconds * kSecond);
   }
+  if (result.chunks == 0) {
+    recording.started = std::chrono::steady_clock::now();
+    recording.busy_before = device_time_.busy;
+  }
   batch.ranges.push_back({.recording = &recording,
                           .first_chunk = result.chunks,
                           .chunks = count,
@@ -338,6 +342,12 @@ void Session::finish_recording(Recording& recording, const Done& done) {
   recording.result.samples = recording.decoded;
   recording.result.bad_samples = recording.feed->bad_count();
   recording.timings.decode += recording.feed->seconds_reading();
+  if (!in_host_memory() && recording.result.chunks > 0) {
+    const double wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - recording.started).count();
+    recording.timings.device_idle =
+        std::clamp(1 - (device_time_.busy - recording.busy_before) / wall, 0.0, 1.0);
+  }
   recording.held.clear();
   recording.pairs.reset();
   done(recording);

@@ -49,6 +49,7 @@ TEST(Json, CarriesTheWholeResult) {
   EXPECT_EQ(parsed["timings"]["threads"], 3);
   EXPECT_EQ(parsed["timings"]["decode"], 0.123);
   EXPECT_EQ(parsed["timings"]["total"], 2.0);
+  EXPECT_TRUE(parsed["timings"]["device_idle"].is_null());
 }
 
 TEST(Json, IsTheSameTextApartFromTheTimings) {
