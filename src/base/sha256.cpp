@@ -66,8 +66,8 @@ void sha256_blocks_plain(std::uint32_t* state, const std::uint8_t* bytes, std::s
 }
 
 void Sha256::blocks(const std::uint8_t* bytes, std::size_t count) {
-  static const Sha256Blocks native = sha256_blocks_native();
-  (native != nullptr ? native : sha256_blocks_plain)(state_.data(), bytes, count);
+  static const Sha256Blocks kNative = sha256_blocks_native();
+  (kNative != nullptr ? kNative : sha256_blocks_plain)(state_.data(), bytes, count);
 }
 
 void Sha256::update(std::span<const std::byte> bytes) {

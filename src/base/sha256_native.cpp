@@ -59,8 +59,8 @@ bool has_sha() {
 }  // namespace
 
 Sha256Blocks sha256_blocks_native() {
-  static const bool present = has_sha();
-  return present ? blocks_sha : nullptr;
+  static const bool kPresent = has_sha();
+  return kPresent ? blocks_sha : nullptr;
 }
 
 #else

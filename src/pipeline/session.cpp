@@ -116,13 +116,16 @@ void Session::run(const Next& next, const Done& done, const std::stop_token& sto
       }
     }
   } catch (...) {
+    failed_ = true;
+    current_ = nullptr;
+    const std::exception_ptr first = std::current_exception();
     try {
-      queue_->wait();
-    } catch (...) {  // the first error is the one to report
+      queue_->wait();  // what is queued uses memory that may be freed now
+    } catch (const Error&) {
+      embedder_->reset();
+      std::rethrow_exception(first);
     }
     embedder_->reset();
-    current_ = nullptr;
-    failed_ = true;
     throw;
   }
   device_time_.wall +=

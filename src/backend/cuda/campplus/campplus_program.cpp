@@ -38,7 +38,7 @@ CampplusParts parts_of(const model::Graph& graph) {
   return parts;
 }
 
-const CompileOptions& checked(const CompileOptions& options, const model::Graph& graph) {
+CompileOptions checked(const CompileOptions& options, const model::Graph& graph) {
   if (options.max_items < 1 || options.max_length < 1)
     base::fail(ErrorCode::kInvalidArgument,
                "graph {} compiled for {} items of length {}; both must be at least 1", graph.name,
