@@ -45,7 +45,7 @@ def linkage_cases(out):
 
     dice = Dice(1)
     number = 0
-    for rows, dim, high in [
+    shapes = [
         (2, 2, 1),
         (3, 2, 1),
         (7, 1, 3),
@@ -57,18 +57,19 @@ def linkage_cases(out):
         (25, 2, 60),
         (40, 6, 60),
         (33, 1, 9),
-    ]:
-        for _ in range(3):
-            x = dice.array((rows, dim), 0, high).astype(np.int8)
-            tree = hierarchy.linkage(x.astype(np.float64), "centroid")
-            out["rows%d" % number] = x
-            out["tree%d" % number] = tree
-            cuts = np.array([0.0, 0.5, 1.0, 0.25 * high, 0.5 * high])
-            out["cuts%d" % number] = cuts
-            out["labels%d" % number] = np.stack(
-                [hierarchy.fcluster(tree, cut, "distance") - 1 for cut in cuts]
-            ).astype(np.int32)
-            number += 1
+    ]
+    # Larger ones leave gaps that are closed, and fill several strips of distances.
+    for rows, dim, high in [s for s in shapes for _ in range(3)] + [(300, 2, 9), (420, 4, 3)]:
+        x = dice.array((rows, dim), 0, high).astype(np.int8)
+        tree = hierarchy.linkage(x.astype(np.float64), "centroid")
+        out["rows%d" % number] = x
+        out["tree%d" % number] = tree
+        cuts = np.array([0.0, 0.5, 1.0, 0.25 * high, 0.5 * high])
+        out["cuts%d" % number] = cuts
+        out["labels%d" % number] = np.stack(
+            [hierarchy.fcluster(tree, cut, "distance") - 1 for cut in cuts]
+        ).astype(np.int32)
+        number += 1
     out["cases"] = np.array(number)
 
 

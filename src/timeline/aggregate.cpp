@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "base/error.hpp"
 #include "timeline/rank.hpp"
 
 namespace diarist::timeline {
 namespace {
+
+constexpr std::array<int, 8> kVoices = {0, 1, 1, 2, 1, 2, 2, 3};  // set bits
 
 void check_activity(const Grid& grid, std::span<const std::uint8_t> activity) {
   const std::size_t expected = static_cast<std::size_t>(grid.chunks()) * kFramesPerChunk;
@@ -54,7 +55,7 @@ std::vector<std::uint8_t> count_speakers(const Grid& grid, std::span<const std::
     const std::size_t first = static_cast<std::size_t>(grid.first_frame(chunk));
     const std::uint8_t* window = &activity[static_cast<std::size_t>(chunk) * kFramesPerChunk];
     for (std::size_t frame = 0; frame < kFramesPerChunk; ++frame) {
-      sum[first + frame] += std::popcount(static_cast<unsigned>(window[frame] & 7u));
+      sum[first + frame] += kVoices[window[frame] & 7U];
       ++cover[first + frame];
     }
   }
@@ -97,9 +98,14 @@ FrameMatrix reconstruct(const Grid& grid, std::span<const std::uint8_t> activity
   std::vector<std::int32_t> order(width);
   for (std::size_t frame = 0; frame < counts.size(); ++frame) {
     if (counts[frame] == 0) continue;
-    rank_columns({&sums[frame * width], width}, order);
-    for (std::size_t i = 0; i < counts[frame]; ++i)
-      matrix.cells[frame * width + static_cast<std::size_t>(order[i])] = 1;
+    const std::span<const std::uint16_t> activation(&sums[frame * width], width);
+    std::uint8_t* const cells = &matrix.cells[frame * width];
+    if (counts[frame] == 1 && width <= kOrderedColumns) {  // most frames
+      cells[std::max_element(activation.begin(), activation.end()) - activation.begin()] = 1;
+      continue;
+    }
+    rank_columns(activation, order);
+    for (std::size_t i = 0; i < counts[frame]; ++i) cells[order[i]] = 1;
   }
   return matrix;
 }

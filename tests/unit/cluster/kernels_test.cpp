@@ -1,0 +1,161 @@
+#include "cluster/kernels.hpp"
+
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace diarist::cluster {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> numbers(std::size_t count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::vector<double> values(count);
+  for (double& value : values) value = static_cast<double>(engine()) / 2147483648.0 - 1.0;
+  return values;
+}
+
+// Every instruction set of this build that the machine has, one after the other.
+class Kernels : public testing::Test {
+ protected:
+  template <typename Check>
+  static void with_every_set(const Check& check) {
+    const std::int64_t all = hwy::SupportedTargets() & HWY_TARGETS;
+    ASSERT_NE(all, 0);
+    for (std::int64_t rest = all; rest != 0; rest &= rest - 1) {
+      choose(rest & -rest);
+      SCOPED_TRACE(hwy::TargetName(rest & -rest));
+      check();
+    }
+  }
+
+  void TearDown() override { choose(0); }
+
+ private:
+  static void choose(std::int64_t set) {
+    hwy::SetSupportedTargetsForTest(set);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+
+// Rows in reverse, so that nobody relies on where they lie.
+TileRows rows_of(const std::vector<double>& left, std::size_t inner, std::size_t step) {
+  TileRows rows;
+  rows.step = step;
+  for (std::size_t r = 0; r < kTile; ++r) rows.rows[r] = &left[(kTile - 1 - r) * inner * step];
+  return rows;
+}
+
+TEST_F(Kernels, ProductsAreThePlainSumsInOrder) {
+  constexpr std::size_t kStride = 11;
+  for (const std::size_t inner : {0, 1, 5, 256}) {
+    for (const std::size_t step : {1, 8}) {
+      const std::vector<double> left = numbers(kTile * std::max<std::size_t>(inner, 1) * step, 1);
+      const std::vector<double> panel = numbers(inner * kTile + 1, 2);
+      const std::vector<double> before = numbers(kTile * kStride, 3);
+      const TileRows rows = rows_of(left, inner, step);
+      for (const bool from_zero : {false, true}) {
+        std::vector<double> expected = before;
+        for (std::size_t r = 0; r < kTile; ++r)
+          for (std::size_t j = 0; j < kTile; ++j) {
+            double& sum = expected[r * kStride + j];
+            if (from_zero) sum = 0;
+            for (std::size_t k = 0; k < inner; ++k)
+              sum += rows.rows[r][k * step] * panel[k * kTile + j];
+          }
+        with_every_set([&] {
+          std::vector<double> sums = before;
+          add_products(rows, panel.data(), inner, {sums.data(), kStride, from_zero});
+          EXPECT_EQ(sums, expected) << inner << " step " << step;
+        });
+      }
+    }
+  }
+}
+
+TEST_F(Kernels, DistancesAreTheRootsOfPlainSumsInOrder) {
+  for (const std::size_t inner : {1, 3, 192, 256}) {
+    std::vector<double> left = numbers(kTile * inner, 4);
+    std::vector<double> panel = numbers(inner * kTile, 5);
+    const TileRows rows = rows_of(left, inner, 1);
+    for (std::size_t k = 0; k < inner; ++k) panel[k * kTile + 2] = rows.rows[6][k];  // equal rows
+    std::vector<double> expected;
+    for (std::size_t r = 0; r < kTile; ++r)
+      for (std::size_t j = 0; j < kTile; ++j) {
+        double sum = 0;
+        for (std::size_t k = 0; k < inner; ++k) {
+          const double difference = rows.rows[r][k] - panel[k * kTile + j];
+          sum += difference * difference;
+        }
+        expected.push_back(std::sqrt(sum));
+      }
+    EXPECT_EQ(expected[6 * kTile + 2], 0.0);
+    with_every_set([&] {
+      std::vector<double> distances(kTile * kTile, kNan);
+      tile_distances(rows, panel.data(), inner, distances.data());
+      EXPECT_EQ(distances, expected) << inner;
+    });
+  }
+}
+
+TEST_F(Kernels, MergedDistancesFollowTheFormula) {
+  std::vector<double> to_x = numbers(24, 6), to_y = numbers(24, 7);
+  for (double& value : to_x) value = std::abs(value);
+  for (double& value : to_y) value = std::abs(value);
+  to_x[9] = to_y[9] = 0.25;  // nearer than half the distance: the square falls below zero
+  const double na = 3, nb = 5, d = 0.6;
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < to_x.size(); ++i) {
+    const double shrink = na * nb * d * d / (na + nb);
+    const double near = na * to_x[i] * to_x[i] + nb * to_y[i] * to_y[i];
+    expected.push_back(std::sqrt(std::max((near - shrink) / (na + nb), 0.0)));
+  }
+  EXPECT_EQ(expected[9], 0.0);
+  with_every_set([&] {
+    std::vector<double> in_place = to_y;
+    merged_distances({na, nb, d}, to_x.data(), in_place.data(), in_place.size(), in_place.data());
+    EXPECT_EQ(in_place, expected);
+  });
+}
+
+TEST_F(Kernels, TheFirstOfEqualMinimaIsFound) {
+  for (std::size_t count = 1; count < 80; ++count) {
+    std::vector<double> values = numbers(count, static_cast<unsigned>(count));
+    for (double& value : values) value = std::floor(value * 4.0);  // many equal ones
+    std::vector<double> extra(count, 0.0);
+    for (std::size_t i = 0; i < count; i += 3) extra[i] = kInfinity;
+    if (count > 4) values[4] = kNan;
+    std::size_t place = count;
+    double least = kInfinity;
+    for (std::size_t i = 0; i < count; ++i)
+      if (values[i] + extra[i] < least) {
+        least = values[i];
+        place = i;
+      }
+    with_every_set([&] {
+      const Minimum found = first_minimum(values.data(), extra.data(), count);
+      EXPECT_EQ(found.place, place) << count;
+      EXPECT_EQ(found.value, least) << count;
+    });
+  }
+}
+
+TEST_F(Kernels, NothingBelowInfinityIsNoMinimum) {
+  const std::vector<double> values(37, kNan), extra(37, kInfinity);
+  with_every_set([&] {
+    EXPECT_EQ(first_minimum(values.data(), extra.data(), 37).place, 37U);
+    EXPECT_EQ(first_minimum(values.data(), extra.data(), 0).place, 0U);
+  });
+}
+
+}  // namespace
+}  // namespace diarist::cluster
