@@ -178,7 +178,7 @@ TEST_P(CudaCampplusSteps, EveryValueEqualsTheReference) {
   DIARIST_NEED_CUDA();
   const bool exact = GetParam();
   Steps steps(exact);
-  const double tolerance = exact ? 1e-5 : 2e-2;
+  const double tolerance = exact ? kExactDifference : 2e-2;
   const auto expect = [&](std::size_t tap, std::size_t item, const Numbers& got, int columns) {
     Numbers wanted;
     const Numbers& all = steps_reference()[item][tap];

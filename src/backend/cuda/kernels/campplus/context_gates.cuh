@@ -22,7 +22,8 @@ __device__ __forceinline__ void block_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-/// Lets the next launch begin as soon as there is room for it.
+/// Lets the next launch begin as soon as there is room for it; behind wait_for_predecessor(), so
+/// that two launches at most are under way.
 __device__ __forceinline__ void admit_successor() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -33,6 +34,11 @@ __device__ __forceinline__ void wait_for_predecessor() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/// Brings the line of an address into the first-level cache, without waiting.
+__device__ __forceinline__ void prefetch_near(const void* address) {
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
 }
 
 struct GateSpace {
@@ -51,13 +57,12 @@ union ContextSpace {
 __device__ __forceinline__ void find_segments(const PackTables& tables, int base, int row,
                                               GateSpace& space) {
   const int unit = base + row;
-  space.segments[row] =
-      unit >= 0 && unit < tables.units ? __ldg(tables.unit_segments + unit) : -1;
+  space.segments[row] = unit >= 0 && unit < tables.units ? __ldg(tables.unit_segments + unit) : -1;
 }
 
-/// An exact sum in multiples of 2^-24.
-__device__ __forceinline__ long long value_of(const ExactSum& sum) {
-  return static_cast<long long>(sum.high) * 65536 + sum.low;
+/// An ExactSum in multiples of 2^-24.
+__device__ __forceinline__ long long value_of(const int2& sum) {
+  return static_cast<long long>(sum.x) * 65536 + sum.y;
 }
 
 __device__ __forceinline__ float mean_of(long long sum, int count) {
@@ -70,37 +75,38 @@ __device__ __forceinline__ void make_contexts(const PackTables& tables, const Ex
                                               int first, int last, int first_sum, int last_sum,
                                               int c, ContextSpace& space) {
   constexpr int kAhead = 4;  // reads that wait for memory together
+  const int4* const table = reinterpret_cast<const int4*>(tables.segments);
   long long item_total = 0;
   int waiting = first;  // the first segment that lacks its item's mean
 #pragma unroll 1
   for (int begin = first_sum; begin <= last_sum; begin += kAhead) {
-    PackSegment segment[kAhead + 1];
-    ExactSum sum[kAhead][2];
+    int4 segment[kAhead];  // as PackSegment
+    int next_item[kAhead];
+    int2 sum[kAhead][2];
 #pragma unroll
-    for (int i = 0; i <= kAhead; ++i) {
-      const int s = begin + i;
-      const int4 bits =
-          __ldg(reinterpret_cast<const int4*>(tables.segments) + (s <= last_sum ? s : last_sum));
-      segment[i].item = s <= last_sum ? bits.x : -1;
-      segment[i].units = bits.z;
-      segment[i].item_units = bits.w;
-      if (i == kAhead) break;
-      const ExactSum* const from =
-          sums + static_cast<std::size_t>(s <= last_sum ? s : last_sum) * 2 * kHidden + c;
+    for (int i = 0; i < kAhead; ++i) {
+      const int s = min(begin + i, last_sum);
+      const int2* const from =
+          reinterpret_cast<const int2*>(sums) + static_cast<std::size_t>(s) * 2 * kHidden + c;
       sum[i][0] = from[0];
       sum[i][1] = from[kHidden];
+      segment[i] = __ldg(table + s);
+      next_item[i] = begin + i < last_sum ? __ldg(&tables.segments[s + 1].item) : -1;
     }
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       const int s = begin + i;
-      if (s > last_sum) break;
-      const long long total = value_of(sum[i][0]) + value_of(sum[i][1]);
-      item_total += total;
-      if (s >= first && s <= last) space.contexts[s - first][c] = mean_of(total, segment[i].units);
-      if (segment[i + 1].item == segment[i].item) continue;
-      const float mean = mean_of(item_total, segment[i].item_units);
-      for (; waiting <= s && waiting <= last; ++waiting) space.contexts[waiting - first][c] += mean;
-      item_total = 0;
+      if (s <= last_sum) {
+        const long long total = value_of(sum[i][0]) + value_of(sum[i][1]);
+        item_total += total;
+        if (s >= first && s <= last) space.contexts[s - first][c] = mean_of(total, segment[i].z);
+        if (next_item[i] != segment[i].x) {
+          const float mean = mean_of(item_total, segment[i].w);
+          for (; waiting <= s && waiting <= last; ++waiting)
+            space.contexts[waiting - first][c] += mean;
+          item_total = 0;
+        }
+      }
     }
   }
 }
@@ -185,14 +191,10 @@ __device__ __forceinline__ void finish_pending(const PackTables& tables, const P
                                                void* columns) {
   const GatePart part(pending.gates, thread);
   wait_for_predecessor();
+  admit_successor();
   const int segment = space.segments[thread];
-  float4 local[kGrowth / 4] = {};
-  if (segment >= 0) {
-    const float4* const source = reinterpret_cast<const float4*>(
-        pending.local + static_cast<std::size_t>(base + thread) * kGrowth);
-#pragma unroll
-    for (int i = 0; i < kGrowth / 4; ++i) local[i] = source[i];
-  }
+  const float* const raw = pending.local + static_cast<std::size_t>(base + thread) * kGrowth;
+  if (segment >= 0) prefetch_near(raw);  // a row is one line
   ContextSpace& contexts = *reinterpret_cast<ContextSpace*>(chunk);
 #pragma unroll 1
   for (int first = tile.first; first <= tile.last; first += kGateBatch) {
@@ -210,20 +212,23 @@ __device__ __forceinline__ void finish_pending(const PackTables& tables, const P
         ++last_sum;
     }
     make_contexts(tables, pending.sums, first, last, first_sum, last_sum, thread, contexts);
-    make_gates(part, last - first + 1, thread, space, contexts,
-               space.gates + (first - tile.first));
+    make_gates(part, last - first + 1, thread, space, contexts, space.gates + (first - tile.first));
   }
-  const bool own = segment >= 0 && thread >= kTileLead && thread < kTileLead + kTileUnits &&
-                   columns != nullptr;
+  const bool own =
+      segment >= 0 && thread >= kTileLead && thread < kTileLead + kTileUnits && columns != nullptr;
   const float4* const gates =
       reinterpret_cast<const float4*>(space.gates[segment < 0 ? 0 : segment - tile.first]);
   const std::size_t row = static_cast<std::size_t>(base + thread) * kFrameColumns;
   const std::uint32_t target = shared_address(chunk);
+  float4 columns_raw[kGrowth / 4] = {};
+  if (segment >= 0)
+#pragma unroll
+    for (int i = 0; i < kGrowth / 4; ++i) columns_raw[i] = reinterpret_cast<const float4*>(raw)[i];
   RangeWatch watch;
 #pragma unroll
   for (int i = 0; i < kGrowth / 8; ++i) {
-    float x[8] = {local[2 * i].x,     local[2 * i].y,     local[2 * i].z,     local[2 * i].w,
-                  local[2 * i + 1].x, local[2 * i + 1].y, local[2 * i + 1].z, local[2 * i + 1].w};
+    const float4 low = columns_raw[2 * i], high = columns_raw[2 * i + 1];
+    float x[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
     if (segment >= 0) {
       const float4 a = gates[2 * i], b = gates[2 * i + 1];
       const float g[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
@@ -260,8 +265,7 @@ __device__ __forceinline__ void finish_pending(const PackTables& tables, const P
 /// Column c of the tile's groups (sums of four units, `pitch` floats apart), added up exactly by
 /// segment. Both places of a segment are written, by one tile or by two.
 __device__ __forceinline__ void write_sums(const PackTile& tile, const GateSpace& space,
-                                           const float* groups, int pitch, int c,
-                                           ExactSum* sums) {
+                                           const float* groups, int pitch, int c, ExactSum* sums) {
   constexpr int kAhead = 8;
   const int before = tile.cut_before != 0 ? space.segments[0] : -1;
   int segment = -1;

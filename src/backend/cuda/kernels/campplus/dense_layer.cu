@@ -146,7 +146,6 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
   float* const sums_shared = reinterpret_cast<float*>(shared + T::kSumsAt);
   const int base = static_cast<int>(blockIdx.x) * kTileUnits - kTileLead;
   const int thread = static_cast<int>(threadIdx.x);
-  admit_successor();
   if (thread >= kProductThreads) {
     const PackTile tile = args.tables.tiles[blockIdx.x];
     find_segments(args.tables, base, thread - kProductThreads, space);
@@ -154,10 +153,11 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
       void* const columns =
           kExact ? static_cast<void*>(static_cast<float*>(args.rows) + args.columns - kGrowth)
                  : static_cast<void*>(static_cast<__half*>(args.rows) + args.columns - kGrowth);
-      finish_pending<kExact>(args.tables, args.pending, tile, base, thread - kProductThreads,
-                             space, shared + T::kPendingAt, columns);
+      finish_pending<kExact>(args.tables, args.pending, tile, base, thread - kProductThreads, space,
+                             shared + T::kPendingAt, columns);
     } else {
       wait_for_predecessor();
+      admit_successor();
     }
     block_arrive(kPendingBarrier, kThreads);
     __syncthreads();
@@ -166,14 +166,13 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
   }
   const int lane = thread & 31, warp = thread >> 5, quad = lane & 3;
   float sum[16][4] = {};
-  multiply_rows<T>(sum, args.rows, base, args.tables, args.columns,
-                        args.pending.local != nullptr, args.reduce.weights, shared, [&] {
-                          copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine,
-                                              args.columns);
-                          copy_weights<kProductThreads>(
-                              shared_address(shared) + T::kLocalAt, args.local_weights,
-                              kHidden / kChunk * kLocalRows * T::kParts);
-                        });
+  multiply_rows<T>(
+      sum, args.rows, base, args.tables, args.columns, args.pending.local != nullptr,
+      args.reduce.weights, shared, [&] {
+        copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine, args.columns);
+        copy_weights<kProductThreads>(shared_address(shared) + T::kLocalAt, args.local_weights,
+                                      kHidden / kChunk * kLocalRows * T::kParts);
+      });
   const int row = 16 * warp + (lane >> 2);
   const int segment[2] = {space.segments[row], space.segments[row + 8]};
   HiddenWords<kExact> hidden;
@@ -200,8 +199,8 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const int column = 8 * j + 2 * quad;
-      const float2 before = *reinterpret_cast<const float2*>(
-          taps_shared + (r - args.dilation) * kTapPitch + column);
+      const float2 before =
+          *reinterpret_cast<const float2*>(taps_shared + (r - args.dilation) * kTapPitch + column);
       const float2 behind = *reinterpret_cast<const float2*>(
           taps_shared + (kTileRows + r + args.dilation) * kTapPitch + column);
       *reinterpret_cast<float2*>(out + column) =

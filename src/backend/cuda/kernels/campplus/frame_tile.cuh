@@ -156,8 +156,7 @@ __device__ __forceinline__ void copy_units(std::uint32_t target, const void* row
   const int piece = static_cast<int>(threadIdx.x) % kPieces;
 #pragma unroll
   for (int i = 0; i < kTileRows * kPieces / kProductThreads; ++i) {
-    const int row =
-        static_cast<int>(threadIdx.x) / kPieces + i * (kProductThreads / kPieces);
+    const int row = static_cast<int>(threadIdx.x) / kPieces + i * (kProductThreads / kPieces);
     const int unit = base + row;
     const bool inside = unit >= 0 && unit < units;
     const std::size_t at = static_cast<std::size_t>(inside ? unit : 0) * kFrameColumns +

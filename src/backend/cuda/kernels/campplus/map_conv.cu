@@ -90,11 +90,12 @@ __device__ __forceinline__ void load_features(const MapConvArgs& args, int first
     const bool inside = static_cast<unsigned>(f) < static_cast<unsigned>(kBands);
     const __half* const plane = i < T::kFeatureRows * kPieces ? args.planes : args.low_planes;
     // Column 0 of the tile is row time0 - 8 of the map, column time0 of the plane.
-    copy_16(target + i * 16,
-            plane + static_cast<std::size_t>(inside ? f : 0) *
-                        static_cast<std::size_t>(args.plane_pitch) +
-                time0 + piece * 8,
-            inside);
+    copy_16(
+        target + i * 16,
+        plane +
+            static_cast<std::size_t>(inside ? f : 0) * static_cast<std::size_t>(args.plane_pitch) +
+            time0 + piece * 8,
+        inside);
   }
 }
 
@@ -175,9 +176,8 @@ __device__ __forceinline__ void make_stem(const MapConvArgs& args, int first_f, 
       if (p0 + 8 * h + (lane >> 2) >= kPixels) continue;
 #pragma unroll
       for (int part = 0; part < T::kParts; ++part)
-        store_shared_16(
-            tile + row[h] * T::kRowBytes + pixel_piece<T>(column[h], quad + 4 * part),
-            pixel.words[part]);
+        store_shared_16(tile + row[h] * T::kRowBytes + pixel_piece<T>(column[h], quad + 4 * part),
+                        pixel.words[part]);
     }
   }
 }
@@ -280,11 +280,11 @@ __device__ __forceinline__ void write_tile(const MapConvArgs& args, const Sums& 
       for (int r = 0; r < 2; ++r) {
         const int f = f0 + 2 * warp + r;
         if (f >= args.out_frequency) continue;
-        const std::size_t at = (static_cast<std::size_t>(f) *
-                                    static_cast<std::size_t>(args.out_pitch) +
-                                static_cast<std::size_t>(t)) *
-                                   (T::kPixel / 2) +
-                               static_cast<std::size_t>(8 * quad);
+        const std::size_t at =
+            (static_cast<std::size_t>(f) * static_cast<std::size_t>(args.out_pitch) +
+             static_cast<std::size_t>(t)) *
+                (T::kPixel / 2) +
+            static_cast<std::size_t>(8 * quad);
         float x[8];
 #pragma unroll
         for (int c = 0; c < 8; ++c)
@@ -359,8 +359,7 @@ __global__ void __launch_bounds__(kThreads, T::kBlocks) map_conv(MapConvArgs arg
 
 template <typename T>
 cudaError_t launch(const MapConvArgs& args, cudaStream_t stream) {
-  const int works =
-      (args.out_frequency + kRows - 1) / kRows * ((args.time + kStrip - 1) / kStrip);
+  const int works = (args.out_frequency + kRows - 1) / kRows * ((args.time + kStrip - 1) / kStrip);
   const int resident = args.multiprocessors * T::kBlocks;
   map_conv<T><<<static_cast<unsigned>(works < resident ? works : resident), kThreads, T::kShared,
                 stream>>>(args, works);

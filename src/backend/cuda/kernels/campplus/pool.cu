@@ -55,8 +55,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool(PoolArgs args) {
   float* const out =
       args.statistics + static_cast<std::size_t>(blockIdx.x) * 2 * args.columns + column;
   out[0] = mean;
-  out[args.columns] =
-      item.count == 1 ? 0.01F : sqrtf(squares / static_cast<float>(item.count - 1));
+  out[args.columns] = item.count == 1 ? 0.01F : sqrtf(squares / static_cast<float>(item.count - 1));
 }
 
 __global__ void __launch_bounds__(kLayerThreads) last_layer(LastLayerArgs args) {
@@ -84,10 +83,10 @@ __global__ void __launch_bounds__(kLayerThreads) last_layer(LastLayerArgs args) 
 #pragma unroll 8
     for (int k = 0; k < kLayerStep; ++k) {
       const int input = quarter * length + step + k;
-      const float w = step + k < length && input < args.inputs
-                          ? __ldg(args.weight + static_cast<std::size_t>(input) * args.outputs +
-                                  output)
-                          : 0.0F;
+      const float w =
+          step + k < length && input < args.inputs
+              ? __ldg(args.weight + static_cast<std::size_t>(input) * args.outputs + output)
+              : 0.0F;
 #pragma unroll
       for (int item = 0; item < kLayerItems; ++item)
         sum[item] = fmaf(w, x[quarter][item][k], sum[item]);

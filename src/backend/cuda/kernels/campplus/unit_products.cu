@@ -1,10 +1,9 @@
 // The products on units without neighbours: transits, and the TDNN layer behind the head.
 //
-// A block makes 128 units x 128 outputs (frame_tile.cuh). In a transit, where the tiles are those of
-// the dense layers, four more warps finish the last of them for the tile, in every block of outputs
-// again. The TDNN layer's operand is
-// the head's map itself: chunk 10 t + f are the 32 channels of frequency f at row 2 u - 2 + t.
-// Outputs are written 8 neighbouring ones per thread.
+// A block makes 128 units x 128 outputs (frame_tile.cuh). In a transit, where the tiles are those
+// of the dense layers, four more warps finish the last of them for the tile, in every block of
+// outputs again. The TDNN layer's operand is the head's map itself: chunk 10 t + f are the 32
+// channels of frequency f at row 2 u - 2 + t. Outputs are written 8 neighbouring ones per thread.
 
 #include <cuda_fp16.h>
 
@@ -21,8 +20,8 @@ constexpr int kTdnnRows = 5, kMapRows = 10;
 __device__ __forceinline__ void finish_sums(const float (&sum)[16][4], const PackedProduct& product,
                                             int first_output, int group, int h, float (&x)[8]) {
   const int quad = static_cast<int>(threadIdx.x) & 3;
-  const float4* const source = reinterpret_cast<const float4*>(product.bias + first_output +
-                                                               32 * group + 8 * quad);
+  const float4* const source =
+      reinterpret_cast<const float4*>(product.bias + first_output + 32 * group + 8 * quad);
   const float4 bias_0 = __ldg(source), bias_1 = __ldg(source + 1);
   const float bias[8] = {bias_0.x, bias_0.y, bias_0.z, bias_0.w,
                          bias_1.x, bias_1.y, bias_1.z, bias_1.w};
@@ -34,8 +33,8 @@ __device__ __forceinline__ void finish_sums(const float (&sum)[16][4], const Pac
 /// The segment of a thread's unit h, -1 if it has none or another tile owns it.
 __device__ __forceinline__ int own_segment(const PackTables& tables, int base, int own_begin,
                                            int own_end, int h) {
-  const int row = static_cast<int>(threadIdx.x) / 32 * 16 + 8 * h +
-                  (static_cast<int>(threadIdx.x) & 31) / 4;
+  const int row =
+      static_cast<int>(threadIdx.x) / 32 * 16 + 8 * h + (static_cast<int>(threadIdx.x) & 31) / 4;
   const bool own = row >= own_begin && row < own_end && base + row < tables.units;
   return own ? __ldg(tables.unit_segments + base + row) : -1;
 }
@@ -44,8 +43,8 @@ __device__ __forceinline__ int own_segment(const PackTables& tables, int base, i
 template <bool kExact>
 __device__ __forceinline__ void write_rows(const float (&sum)[16][4], const PackTables& tables,
                                            const PackedProduct& product, int base,
-                                           const int (&segments)[2], int first_output,
-                                           bool rectify, void* rows) {
+                                           const int (&segments)[2], int first_output, bool rectify,
+                                           void* rows) {
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -81,8 +80,7 @@ __device__ __forceinline__ void write_rows(const float (&sum)[16][4], const Pack
 
 /// The network's frames: floats through a ReLU, item behind item.
 __device__ __forceinline__ void write_frames(const float (&sum)[16][4], const TransitArgs& args,
-                                             int base, const int (&segments)[2],
-                                             int first_output) {
+                                             int base, const int (&segments)[2], int first_output) {
   const int lane = static_cast<int>(threadIdx.x) & 31, warp = static_cast<int>(threadIdx.x) >> 5;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
@@ -122,7 +120,6 @@ __global__ void __launch_bounds__(kTransitThreads, 1) transit(TransitArgs args) 
   const int base = static_cast<int>(blockIdx.x) * kTileUnits - kTileLead;
   const int first_output = static_cast<int>(blockIdx.y) * 128;
   const int thread = static_cast<int>(threadIdx.x);
-  admit_successor();
   if (thread >= kProductThreads) {
     const PackTile tile = args.tables.tiles[blockIdx.x];
     find_segments(args.tables, base, thread - kProductThreads, space);
@@ -135,11 +132,10 @@ __global__ void __launch_bounds__(kTransitThreads, 1) transit(TransitArgs args) 
   const std::size_t weights = static_cast<std::size_t>(blockIdx.y) *
                               static_cast<std::size_t>(args.columns / kChunk) * T::kBBytes;
   multiply_rows<T>(sum, args.rows, base, args.tables, args.columns, true,
-                        static_cast<const std::uint8_t*>(args.product.weights) + weights, shared,
-                        [&] {
-                          copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine,
-                                              args.columns);
-                        });
+                   static_cast<const std::uint8_t*>(args.product.weights) + weights, shared, [&] {
+                     copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine,
+                                         args.columns);
+                   });
   int segments[2];
 #pragma unroll
   for (int h = 0; h < 2; ++h)
@@ -163,9 +159,9 @@ __device__ __forceinline__ void copy_map(std::uint32_t target, const TdnnArgs& a
     const int row = static_cast<int>(threadIdx.x) / kPieces + i * (kProductThreads / kPieces);
     const int time = 2 * (base + row) - 2 + tap;
     const bool inside = time >= 0 && time < args.tables.rows;
-    const std::size_t at = static_cast<std::size_t>(frequency) *
-                               static_cast<std::size_t>(args.pitch) +
-                           static_cast<std::size_t>(inside ? time : 0);
+    const std::size_t at =
+        static_cast<std::size_t>(frequency) * static_cast<std::size_t>(args.pitch) +
+        static_cast<std::size_t>(inside ? time : 0);
     const __half* const source = args.map + at * (8 * kPieces) + piece * 8;
     if constexpr (kExact)
       copy_16(target + row * 128 + ((piece ^ (row & 7)) << 4), source, inside);
