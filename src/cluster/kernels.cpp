@@ -9,6 +9,9 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
@@ -124,6 +127,53 @@ Minimum minimum(const double* values, const double* extra, std::size_t count) {
   return {i, values[i]};
 }
 
+// exp(x) = 2^n exp(r) with |r| at most half of ln 2; the series of exp(r) to its 13th power, whose
+// rest is below 1e-17. Adding 1.5 * 2^52 leaves the rounded number in the low bits of the sum, and
+// the high part of ln 2 has so few bits that its multiples are exact.
+HWY_INLINE V exponential(V x) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const V magic = hn::Set(d, 6755399441055744.0);
+  const V shifted = hn::Add(hn::Mul(x, hn::Set(d, 1.4426950408889634)), magic);
+  const V n = hn::Sub(shifted, magic);
+  V r = hn::Sub(x, hn::Mul(n, hn::Set(d, 6.93147180369123816490e-01)));
+  r = hn::Sub(r, hn::Mul(n, hn::Set(d, 1.90821492927058770002e-10)));
+  constexpr double kSeries[] = {1.0 / 6227020800,
+                                1.0 / 479001600,
+                                1.0 / 39916800,
+                                1.0 / 3628800,
+                                1.0 / 362880,
+                                1.0 / 40320,
+                                1.0 / 5040,
+                                1.0 / 720,
+                                1.0 / 120,
+                                1.0 / 24,
+                                1.0 / 6,
+                                0.5,
+                                1.0,
+                                1.0};
+  V sum = hn::Set(d, kSeries[0]);
+  for (std::size_t i = 1; i < std::size(kSeries); ++i)
+    sum = hn::Add(hn::Mul(sum, r), hn::Set(d, kSeries[i]));
+  const auto power = hn::Add(hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic)),
+                             hn::Set(di, std::int64_t{1023}));
+  const V scaled = hn::Mul(sum, hn::BitCast(d, hn::ShiftLeft<52>(power)));
+  return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -700.0)), scaled);
+}
+
+void exponents(const double* values, double shift, std::size_t count, double* out) {
+  const D d;
+  const V minus = hn::Set(d, shift);
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    hn::StoreU(exponential(hn::Sub(hn::LoadU(d, values + i), minus)), d, out + i);
+  if (i == count) return;
+  double rest[kTile] = {};
+  std::copy(values + i, values + count, rest);
+  hn::StoreU(exponential(hn::Sub(hn::LoadU(d, rest), minus)), d, rest);
+  std::copy(rest, rest + (count - i), out + i);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace diarist::cluster
 HWY_AFTER_NAMESPACE();
@@ -135,6 +185,7 @@ HWY_EXPORT(products);
 HWY_EXPORT(distances);
 HWY_EXPORT(merged);
 HWY_EXPORT(minimum);
+HWY_EXPORT(exponents);
 
 void add_products(const TileRows& left, const double* panel, std::size_t inner,
                   const TileSums& sums) {
@@ -153,6 +204,10 @@ void merged_distances(const Union& merged, const double* to_x, const double* to_
 
 Minimum first_minimum(const double* values, const double* extra, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(minimum)(values, extra, count);
+}
+
+void exponentials(const double* values, double shift, std::size_t count, double* out) {
+  HWY_DYNAMIC_DISPATCH(exponents)(values, shift, count, out);
 }
 
 }  // namespace diarist::cluster

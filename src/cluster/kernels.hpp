@@ -53,4 +53,8 @@ struct Minimum {
 };
 Minimum first_minimum(const double* values, const double* extra, std::size_t count);
 
+/// out[i] = exp(values[i] - shift), within two units in the last place; differences below -700 give
+/// 0, above 700 they are not served. `out` may be `values`.
+void exponentials(const double* values, double shift, std::size_t count, double* out);
+
 }  // namespace diarist::cluster

@@ -10,7 +10,7 @@ namespace diarist::cluster {
 namespace {
 
 constexpr std::size_t kInner = 256;     // B panel of 256 x 8 doubles: 16 KB, stays in L1
-constexpr std::size_t kRowBlock = 128;  // rows of C per task: A block of 256 KB, stays in L2
+constexpr std::size_t kRowBlock = 256;  // rows of C per task: A block of 512 KB, stays in L2
 constexpr std::size_t kTasksPerThread = 4;
 
 // A stretch of the inner dimension, [first, first + length).

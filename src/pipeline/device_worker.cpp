@@ -1,6 +1,7 @@
 #include "pipeline/device_worker.hpp"
 
 #include <algorithm>
+#include <future>
 
 #include "base/error.hpp"
 
@@ -11,6 +12,7 @@ DeviceWorker::DeviceWorker(const backend::BackendOptions& device, const model::B
     : bundle_(bundle),
       preset_(preset),
       batch_(batch),
+      limited_(device.max_memory > 0),
       backend_(backend::make_backend(device)),
       in_host_memory_(backend_->allocate(1)->host() != nullptr) {}
 
@@ -30,9 +32,22 @@ std::unique_ptr<Session> DeviceWorker::take(int step_seconds, Precision precisio
     const std::lock_guard lock(mutex_);
     idle_.clear();
   }
-  // First what has one size, then batches as large as fit beside it.
-  if (preset_.embedding_kind == "campplus" && !in_host_memory_) pieces(precision);
-  return make(step_seconds, precision);
+  if (preset_.embedding_kind != "campplus" || in_host_memory_) return make(step_seconds, precision);
+  // What has one size comes first where memory is limited, then batches as large as fit beside it.
+  // Elsewhere both are made at the same time.
+  auto checker = std::async(limited_ ? std::launch::deferred : std::launch::async, [&] {
+    try {
+      pieces(precision);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kOutOfMemory) throw;
+      base::fail(ErrorCode::kOutOfMemory, "{}: the turn check does not fit: {}", backend_->name(),
+                 error.what());
+    }
+  });
+  if (limited_) checker.get();
+  std::unique_ptr<Session> session = make(step_seconds, precision);
+  if (!limited_) checker.get();
+  return session;
 }
 
 // Idle sessions of other options give their memory back before batches are made smaller.
@@ -63,7 +78,7 @@ void DeviceWorker::give_back(std::unique_ptr<Session> session) {
 }
 
 PieceEmbedder& DeviceWorker::pieces(Precision precision) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(pieces_mutex_);
   for (auto& [its_precision, embedder] : pieces_)
     if (its_precision == precision) return *embedder;
   pieces_.emplace_back(precision,

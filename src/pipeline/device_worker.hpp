@@ -39,11 +39,13 @@ class DeviceWorker {
 
   const model::Bundle& bundle_;
   const model::Preset& preset_;
-  int batch_;  // asked for; 0: none
+  int batch_;     // asked for; 0: none
+  bool limited_;  // the user gave a limit of memory
   std::unique_ptr<backend::Backend> backend_;
   bool in_host_memory_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Session>> idle_;
+  std::mutex pieces_mutex_;
   std::vector<std::pair<Precision, std::unique_ptr<PieceEmbedder>>> pieces_;
 };
 

@@ -89,12 +89,14 @@ void add_timings(const StageTimings& part, StageTimings& sum) {
   sum.total += part.total;
 }
 
-// Decoding a file takes a tenth of the time that clustering an hour does.
+// Decoders mostly wait for the device, so every processor may cluster.
 pipeline::QueueThreads queue_threads(int threads, std::size_t files) {
   const int most = static_cast<int>(std::min<std::size_t>(files, 64));
-  return {.decoders = std::clamp(threads / 4, 1, most),
-          .finishers = std::clamp(threads - threads / 4, 1, most)};
+  return {.decoders = std::clamp(threads / 4, 1, most), .finishers = std::clamp(threads, 1, most)};
 }
+
+// The last recordings are clustered by all threads, since nobody is left to work beside them.
+constexpr std::size_t kLastRecordings = 3;
 
 }  // namespace
 
@@ -313,8 +315,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     if (options.replay) pipeline::check_replay(*options.replay, sessions.back()->dim());
   }
   // Many recordings: each is clustered by one thread, several at the same time.
-  base::TaskPool* const clustering_pool =
-      2 * files.size() <= static_cast<std::size_t>(pool_->threads()) ? pool_.get() : nullptr;
+  const bool few = 2 * files.size() <= static_cast<std::size_t>(pool_->threads());
   pipeline::QueueWork work;
   work.count = files.size();
   work.silence_bad_windows = options.reference;
@@ -324,8 +325,9 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     result.uri = files[i].stem().string();
     DeviceWorker& worker = *workers_[number];
     describe(recording, recording.feed->warnings(), *sessions[number], worker, options, result);
-    finish(recording, worker, sessions[number]->dim(), options, clustering_pool, control.stop,
-           result);
+    const bool alone = few || files.size() - i <= kLastRecordings;
+    finish(recording, worker, sessions[number]->dim(), options, alone ? pool_.get() : nullptr,
+           control.stop, result);
     return result;
   };
   work.sink = deliver;

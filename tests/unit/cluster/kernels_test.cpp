@@ -157,5 +157,34 @@ TEST_F(Kernels, NothingBelowInfinityIsNoMinimum) {
   });
 }
 
+TEST_F(Kernels, ExponentialsAreThoseOfTheLibrary) {
+  std::vector<double> values = numbers(1003, 11);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= i % 3 == 0 ? 690.0 : 20.0;
+  values[5] = 0.25;
+  values[6] = -699.9;
+  values[7] = -700.5;
+  values[8] = -1e300;
+  values[9] = -kInfinity;
+  const double shift = 0.25;
+  std::vector<double> first;
+  with_every_set([&] {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, std::size_t{7}, values.size()}) {
+      std::vector<double> out(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
+      out.push_back(-5.0);
+      exponentials(out.data(), shift, count, out.data());
+      EXPECT_EQ(out[count], -5.0);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double x = values[i] - shift;
+        const double expected = x < -700.0 ? 0.0 : std::exp(x);
+        EXPECT_NEAR(out[i], expected, 5e-16 * expected) << x;
+      }
+      if (count != values.size()) continue;
+      if (first.empty()) first = out;
+      EXPECT_EQ(out, first);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace diarist::cluster
