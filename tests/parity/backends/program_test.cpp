@@ -51,8 +51,9 @@ TEST(CpuProgram, RunAllocatesNothing) {
 
 TEST(CpuProgram, SegmentationAllocatesNothingAndFillsFewMegabytes) {
   const auto cpu = make_cpu_backend(2);
-  const auto program =
-      cpu->compile(model::segmentation_network(synthetic_weights("pyannet")), {.max_items = 2});
+  const auto program = cpu->compile(
+      model::segmentation_network(synthetic_weights("pyannet")).with_outputs({"classes"}),
+      {.max_items = 2});
   const auto queue = cpu->make_queue();
   const auto samples = cpu->allocate((160000 + 16000) * 4);
   const auto raw = cpu->allocate((15975 + 1600) * 80 * 4);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <ostream>
 #include <random>
 
 #include "backend/registry.hpp"
@@ -33,6 +34,10 @@ struct Case {
   std::string preset;
   Precision precision;
 };
+
+std::ostream& operator<<(std::ostream& out, const Case& each) {
+  return out << each.preset << ", " << precision_name(each.precision);
+}
 
 DiarizerOptions engine_of(const Case& each, const std::string& device) {
   DiarizerOptions options{.preset = each.preset, .device = device, .precision = each.precision};
