@@ -41,7 +41,8 @@ class Queue {
   void decode();
   void run_session(std::size_t number);
   void finish();
-  void deliver();
+  /// \return false when the sink wanted no more.
+  bool deliver();
   /// Ends all threads soon; recordings under way are dropped.
   void stop() {
     stop_.request_stop();
@@ -116,12 +117,13 @@ void Queue::decode() {
 Recording* Queue::next(std::size_t number, bool wait) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (stopped()) base::fail(ErrorCode::kCancelled, "stopped");
-    if (next_take_ == entries_.size()) return nullptr;
-    Entry& entry = entries_[next_take_];
-    if (entry.state == State::kFinished) {
+    // Recordings that could not be opened.
+    while (next_take_ < entries_.size() && entries_[next_take_].state == State::kFinished)
       ++next_take_;
-    } else if (entry.state == State::kDecoding && (wait || entry.blocks->started())) {
+    if (next_take_ == entries_.size()) return nullptr;
+    if (stopped()) base::fail(ErrorCode::kCancelled, "stopped");
+    Entry& entry = entries_[next_take_];
+    if (entry.state == State::kDecoding && (wait || entry.blocks->started())) {
       entry.state = State::kTaken;
       entry.session = number;
       ++next_take_;
@@ -208,7 +210,7 @@ void Queue::finish() {
   }
 }
 
-void Queue::deliver() {
+bool Queue::deliver() {
   for (Entry& entry : entries_) {
     {
       std::unique_lock lock(mutex_);
@@ -218,9 +220,10 @@ void Queue::deliver() {
       ++delivered_;
       changed_.notify_all();
     }
-    if (!work_.sink(entry.index, std::move(entry.outcome), entry.error)) return;
+    if (!work_.sink(entry.index, std::move(entry.outcome), entry.error)) return false;
     entry.outcome.reset();
   }
+  return true;
 }
 
 }  // namespace
@@ -229,22 +232,24 @@ void run_queue(std::span<Session* const> sessions, const QueueWork& work,
                const QueueThreads& threads, const std::stop_token& stop) {
   Queue queue(sessions, work, threads);
   std::vector<std::jthread> crew;
-  // The crew ends before the queue dies, whatever happens below.
+  // The crew ends before the queue dies, whatever happens below. When everything is delivered it
+  // ends by itself: a session that was stopped would count as failed.
   struct Dismiss {
     Queue& queue;
     std::vector<std::jthread>& crew;
+    bool complete = false;
     ~Dismiss() {
-      queue.stop();
+      if (!complete) queue.stop();
       crew.clear();
     }
   };
-  const Dismiss dismiss{queue, crew};
+  Dismiss dismiss{queue, crew};
   const std::stop_callback on_stop(stop, [&] { queue.stop(); });
   for (int i = 0; i < threads.decoders; ++i) crew.emplace_back([&] { queue.decode(); });
   for (std::size_t i = 0; i < sessions.size(); ++i)
     crew.emplace_back([&queue, i] { queue.run_session(i); });
   for (int i = 0; i < threads.finishers; ++i) crew.emplace_back([&] { queue.finish(); });
-  queue.deliver();
+  dismiss.complete = queue.deliver();
 }
 
 }  // namespace diarist::pipeline
