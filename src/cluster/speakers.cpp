@@ -246,7 +246,7 @@ Result assign_speakers(const Input& input, const Settings& settings, base::TaskP
   Job job{input,
           settings,
           pool,
-          training_pairs(input),
+          training_pairs(input, pool),
           range_of(settings.hints),
           static_cast<std::size_t>(input.dim)};
   Result result;

@@ -54,7 +54,7 @@ struct Result {
   std::vector<std::int32_t> hard_before_inactive;        // [C, 3] before inactive pairs became -2
 };
 
-/// \param pool threads for the pairwise distances; null: none. Never changes the result.
+/// \param pool threads; null: none. Never changes the result.
 /// \throws Error kInvalidArgument for contradicting hints; kUnsupported where the reference has no
 ///     result for this recording.
 Result assign_speakers(const Input& input, const Settings& settings,

@@ -26,6 +26,6 @@ struct Training {
   int missing = 0;                           // long enough, but the embedding has a NaN
   std::size_t count() const noexcept { return chunk.size(); }
 };
-Training training_pairs(const Input& input);
+Training training_pairs(const Input& input, base::TaskPool* pool = nullptr);
 
 }  // namespace diarist::cluster

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cluster/hints.hpp"
+#include "cluster/parallel.hpp"
 #include "pipeline/stopwatch.hpp"
 #include "timeline/activity.hpp"
 #include "timeline/aggregate.hpp"
@@ -84,9 +85,13 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
     stages->counts = counts;
   }
 
-  FrameMatrix matrix = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
-  timeline::cap_counts(counts, 1);
-  FrameMatrix exclusive = timeline::reconstruct(grid, input.activity, clusters.hard, counts);
+  std::vector<std::uint8_t> single = counts;
+  timeline::cap_counts(single, 1);
+  FrameMatrix matrix, exclusive;
+  cluster::parallel_for(pool, 2, [&](std::size_t which) {
+    (which == 0 ? matrix : exclusive) =
+        timeline::reconstruct(grid, input.activity, clusters.hard, which == 0 ? counts : single);
+  });
   check_turns(input, clusters, matrix, exclusive);
 
   const std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
