@@ -32,9 +32,9 @@ struct DeviceTime {
 };
 
 /// Takes one recording after the other and packs their windows into batches of one size. While the
-/// device segments a batch, the host decides what of the one before is embedded; a batch has one
-/// wait. All buffers are allocated at construction; memory does not grow with the recordings except
-/// for their results. Used by one thread at a time; must not outlive backend and bundle.
+/// device segments a batch, the host decides what of the one before is embedded. All buffers are
+/// allocated at construction; memory does not grow with the recordings except for their results.
+/// Used by one thread at a time; must not outlive backend and bundle.
 class Session {
  public:
   /// \throws Error kOutOfMemory when the device is too small for such batches.
