@@ -27,6 +27,7 @@ constexpr double kKeptPrior = 1e-7;
 constexpr double kWithin = 0.5;
 constexpr double kBetween = 0.8;
 constexpr double kIsotropicFb = 0.5;
+constexpr double kIsotropicFaded = 1e-6;  // nine tenths of the columns after a few rounds
 
 // What one clustering run works on.
 struct Job {
@@ -170,7 +171,7 @@ void cluster_isotropic(Job& job, Result& result) {
   const double scale = std::sqrt(static_cast<double>(job.dim) / kWithin);
   for (double& value : features) value *= scale;
   VbxResult vb = vbx(features, std::vector<double>(job.dim, kBetween), result.initial_labels,
-                     {.fb = kIsotropicFb}, job.pool);
+                     {.fb = kIsotropicFb, .faded = kIsotropicFaded}, job.pool);
   // A speaker is kept when it wins a row: with a constant variance unused ones fade slowly.
   std::vector<std::int32_t> labels;
   for (std::size_t t = 0; t < job.training.count(); ++t) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 #include "cluster/kernels.hpp"
@@ -82,6 +84,48 @@ Observations observations(std::span<const double> features, std::span<const doub
   return result;
 }
 
+// Columns are moved together when a quarter of them has faded: moving costs as much as one round.
+constexpr std::size_t kWorthMoving = 4;
+
+// Leaves out columns that have faded, where that pays. \return columns that are left.
+std::size_t drop_faded(double faded, std::vector<double>& gamma, std::vector<double>& weights,
+                       std::vector<double>& priors, std::vector<std::size_t>& kept) {
+  const std::size_t before = kept.size();
+  std::vector<std::size_t> alive;
+  for (std::size_t s = 0; s < before; ++s)
+    if (!(weights[s] < faded)) alive.push_back(s);
+  if (alive.empty() || (before - alive.size()) * kWorthMoving < before) return before;
+  const std::size_t rows = gamma.size() / before;
+  // Forwards and in place: no cell is written before it was read.
+  for (std::size_t t = 0; t < rows; ++t)
+    for (std::size_t s = 0; s < alive.size(); ++s)
+      gamma[t * alive.size() + s] = gamma[t * before + alive[s]];
+  gamma.resize(rows * alive.size());
+  for (std::size_t s = 0; s < alive.size(); ++s) {
+    weights[s] = weights[alive[s]];
+    priors[s] = priors[alive[s]];
+    kept[s] = kept[alive[s]];
+  }
+  weights.resize(alive.size());
+  priors.resize(alive.size());
+  kept.resize(alive.size());
+  return alive.size();
+}
+
+// Puts the columns back to their places among all; those that faded are zero.
+void spread(const std::vector<std::size_t>& kept, std::size_t all, std::vector<double>& gamma,
+            std::vector<double>& priors) {
+  if (kept.size() == all) return;
+  const std::size_t rows = gamma.size() / kept.size();
+  std::vector<double> wide(rows * all, 0.0), wide_priors(all, 0.0);
+  for (std::size_t s = 0; s < kept.size(); ++s) {
+    wide_priors[kept[s]] = priors[s];
+    for (std::size_t t = 0; t < rows; ++t) wide[t * all + kept[s]] = gamma[t * kept.size() + s];
+  }
+  gamma = std::move(wide);
+  priors = std::move(wide_priors);
+}
+
 }  // namespace
 
 VbxResult vbx(std::span<const double> features, std::span<const double> phi,
@@ -92,13 +136,16 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
   if (rows == 0 || features.size() != rows * dim)
     base::fail(ErrorCode::kInternal, "VBx with {} feature values for {} rows of {}",
                features.size(), rows, dim);
-  const std::size_t speakers =
+  const std::size_t all =
       static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1;
+  std::size_t speakers = all;  // columns that are still there
+  std::vector<std::size_t> kept(all);
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
   const double ratio = settings.fa / settings.fb;
 
   const Observations seen = observations(features, phi, pool);
   VbxResult result;
-  result.speakers = speakers;
+  result.speakers = all;
   result.responsibilities = smoothed_labels(labels, speakers, settings.initial_smoothing);
   result.priors.assign(speakers, 1.0 / static_cast<double>(speakers));
   std::vector<double>& gamma = result.responsibilities;
@@ -125,7 +172,7 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
       }
     });
     double speaker_bound = 0;
-    for (const double part : alpha) speaker_bound += part;
+    for (std::size_t i = 0; i < speakers * dim; ++i) speaker_bound += alpha[i];
     // The responsibilities have played their part; the log densities take their place.
     multiply({seen.rho.data(), dim, 1}, alpha_transposed.data(), gamma.data(), rows, dim, speakers,
              pool);
@@ -153,7 +200,9 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
     elbo += settings.fb * 0.5 * speaker_bound;
     result.elbo.push_back(elbo);
     if (iteration > 0 && elbo - result.elbo[result.elbo.size() - 2] < settings.epsilon) break;
+    speakers = drop_faded(settings.faded, gamma, weights, result.priors, kept);
   }
+  spread(kept, all, gamma, result.priors);
   return result;
 }
 

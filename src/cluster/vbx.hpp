@@ -18,11 +18,14 @@ struct VbxSettings {
   int max_iterations = 20;
   double epsilon = 1e-4;  // least gain of the lower bound for another iteration
   double initial_smoothing = 7.0;
+  /// Columns whose responsibilities add up to less are left out of further rounds; 0: none. With
+  /// 1e-6 they can't be the label of any row, nor become it: a row's label has at least 1/S.
+  double faded = 0;
 };
 
 struct VbxResult {
   std::size_t speakers = 0;              // S: columns, those of the initial labels
-  std::vector<double> responsibilities;  // [T, S], rows sum to 1
+  std::vector<double> responsibilities;  // [T, S], rows sum to 1; columns left out are zero
   std::vector<double> priors;            // [S]
   std::vector<double> elbo;              // lower bound after every iteration
 };

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <random>
 
 #include "base/task_pool.hpp"
 #include "support/golden.hpp"
@@ -54,6 +56,39 @@ TEST(Vbx, MergesInitialClustersOfOneVoice) {
   EXPECT_LE(result.elbo.size(), 20U);
   for (std::size_t i = 1; i + 1 < result.elbo.size(); ++i)
     EXPECT_GE(result.elbo[i], result.elbo[i - 1]) << "the bound never falls before the end";
+}
+
+TEST(Vbx, ColumnsThatFadeChangeNoLabel) {
+  // Five voices, cut into 60 initial clusters: most of them are of no use after a few rounds.
+  constexpr std::size_t kDim = 32, kRows = 900, kInitial = 60;
+  std::vector<double> x;
+  std::vector<std::int32_t> labels;
+  std::mt19937 engine(3);
+  const auto noise = [&] { return static_cast<double>(engine()) / 2147483648.0 - 1.0; };
+  for (std::size_t t = 0; t < kRows; ++t) {
+    for (std::size_t d = 0; d < kDim; ++d)
+      x.push_back((d % 5 == t % 5 ? 6.0 : 0.0) + 1.2 * noise());
+    labels.push_back(static_cast<std::int32_t>(t % kInitial));
+  }
+  const std::vector<double> phi(kDim, 0.8);
+  const VbxResult whole = vbx(x, phi, labels, {.fb = 0.5}, nullptr);
+  const VbxResult result = vbx(x, phi, labels, {.fb = 0.5, .faded = 1e-6}, nullptr);
+  ASSERT_EQ(result.speakers, whole.speakers);
+  ASSERT_EQ(result.responsibilities.size(), whole.responsibilities.size());
+  EXPECT_EQ(result.elbo.size(), whole.elbo.size());
+  std::size_t zeros = 0;
+  for (std::size_t t = 0; t < kRows; ++t) {
+    const auto label = [&](const VbxResult& each) {
+      const auto row = each.responsibilities.begin() + static_cast<std::ptrdiff_t>(t * kInitial);
+      return std::max_element(row, row + kInitial) - row;
+    };
+    EXPECT_EQ(label(result), label(whole)) << t;
+  }
+  for (std::size_t i = 0; i < whole.responsibilities.size(); ++i) {
+    ASSERT_NEAR(result.responsibilities[i], whole.responsibilities[i], 1e-6);
+    zeros += result.responsibilities[i] == 0 ? 1 : 0;
+  }
+  EXPECT_GT(zeros, kRows * kInitial / 2) << "nothing was left out";
 }
 
 }  // namespace
