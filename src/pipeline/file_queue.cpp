@@ -215,8 +215,7 @@ bool Queue::deliver() {
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stopped() || entry.state == State::kFinished; });
-      if (stopped() && entry.state != State::kFinished)
-        base::fail(ErrorCode::kCancelled, "stopped");
+      if (stopped()) base::fail(ErrorCode::kCancelled, "stopped");
       ++delivered_;
       changed_.notify_all();
     }
