@@ -32,7 +32,7 @@ class PerPrecision : public testing::TestWithParam<Precision> {};
 // Features so large that the first map passes 65504: the chunk is computed again without halves,
 // its neighbours keep their bits, and the next batch starts clean.
 TEST_P(PerPrecision, ChunksOutOfRangeAreComputedAgain) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   GraphCase test = embedding_case(3, {"embeddings"});
   const GraphCase usual = test;
   for (float& x : test.items[1].inputs[0]) x *= 30000.0F;
@@ -79,7 +79,7 @@ model::Graph scaled_network(int power) {
 // 2^17: the hidden map leaves the range of a half, its weights don't. 2^26: the weights do as well,
 // and no kernel of halves is chosen from the start.
 TEST_P(PerPrecision, WeightsBeyondTheRangeOfAHalf) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(2, {"embeddings"});
   const auto gpu = make_cuda_backend(0);
   const auto queue = gpu->make_queue();
@@ -104,7 +104,7 @@ TEST_P(PerPrecision, WeightsBeyondTheRangeOfAHalf) {
 }
 
 TEST_P(PerPrecision, NumbersThatAreNoneAreAnError) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   GraphCase test = embedding_case(2, {"embeddings"});
   test.items[1].inputs[0][12345] = std::nanf("");
   const auto gpu = make_cuda_backend(0);
@@ -124,7 +124,7 @@ TEST_P(PerPrecision, NumbersThatAreNoneAreAnError) {
 }
 
 TEST_P(PerPrecision, MasksThatAreNoNumbersAreAnError) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   GraphCase test = embedding_case(2, {"embeddings"});
   test.items[0].inputs[1][4] = std::nanf("");  // the frame of the map's second column
   const auto gpu = make_cuda_backend(0);
@@ -136,7 +136,7 @@ TEST_P(PerPrecision, MasksThatAreNoNumbersAreAnError) {
 }
 
 TEST_P(PerPrecision, TwoProgramsInTwoThreads) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(5, {"embeddings"});
   const auto gpu = make_cuda_backend(0);
   Numbers wanted;
@@ -160,7 +160,7 @@ TEST_P(PerPrecision, TwoProgramsInTwoThreads) {
 }
 
 TEST_P(PerPrecision, TheCallersMemoryAndStream) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(1, {"embeddings"});
   const auto gpu = make_cuda_backend(0);
   const auto own = gpu->make_queue();
@@ -200,7 +200,7 @@ TEST_P(PerPrecision, TheCallersMemoryAndStream) {
 
 // The default stream can't be recorded, so the recording must not happen on the caller's.
 TEST_P(PerPrecision, TheDefaultStreamFromTheFirstRunOn) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(2, {"embeddings"});
   const auto gpu = make_cuda_backend(0);
   const auto own = gpu->make_queue(), callers = gpu->make_queue_on(nullptr);
@@ -212,7 +212,7 @@ TEST_P(PerPrecision, TheDefaultStreamFromTheFirstRunOn) {
 
 // Five items in passes of four and one: the words of the first pass outlive the second.
 TEST_P(PerPrecision, RangeWordsOfAnEarlierPassAreKept) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   GraphCase test = embedding_case(5, {"embeddings"});
   const auto gpu = make_cuda_backend(0);
   const auto queue = gpu->make_queue();
@@ -231,7 +231,7 @@ TEST_P(PerPrecision, RangeWordsOfAnEarlierPassAreKept) {
 }
 
 TEST_P(PerPrecision, MasksThatOverlapAreRefused) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(2, {"embeddings"});
   const auto gpu = make_cuda_backend(0);
   const auto queue = gpu->make_queue();
@@ -249,7 +249,7 @@ TEST_P(PerPrecision, MasksThatOverlapAreRefused) {
 }
 
 TEST_P(PerPrecision, ForcedAndChosenKernelsAreTold) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const auto gpu = make_cuda_backend(0);
   const auto program = compile(*gpu, GetParam(), 4);
   EXPECT_EQ(program->choices().size(), 38U);  // 36 convolutions, pooling, head
@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, PerPrecision, testing::Values(Precision::kFast, 
 class Pass : public testing::Test {
  protected:
   void SetUp() override {
-    DIARIST_NEED_GPU();
+    DIARIST_NEED_CUDA();
     gpu_ = make_cuda_backend(0);
     queue_ = gpu_->make_queue();
     ModelOptions options;
@@ -341,7 +341,7 @@ TEST_F(Pass, AFailureWhileRecordingLeavesTheStreamUsable) {
 }
 
 TEST(CudaMemory, RunningOutIsATypedErrorAndLaterCallsWork) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const auto gpu = make_cuda_backend(0);
   std::size_t free_bytes = 0, total = 0;
   ASSERT_EQ(cudaMemGetInfo(&free_bytes, &total), cudaSuccess);
@@ -363,7 +363,7 @@ TEST(CudaMemory, RunningOutIsATypedErrorAndLaterCallsWork) {
 }
 
 TEST(CudaDevices, AbsentOnesAndUnknownFamiliesAreNamed) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   try {
     make_cuda_backend(99);
     FAIL() << "nothing was thrown";

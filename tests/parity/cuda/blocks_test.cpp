@@ -64,18 +64,18 @@ void expect_same_bits(const GraphCase& test) {
 }
 
 TEST(CudaBlocks, EqualTheReference) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   for (const GraphCase& test : block_cases()) expect_reference(test);
 }
 
 TEST(CudaBlocks, BitsDependOnNothingButTheItem) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   for (const GraphCase& test : block_cases()) expect_same_bits(test);
 }
 
 // The layer with 128 units has one kernel for few, some and many items.
 TEST(CudaBlocks, AnLstmHasTheSameBitsHoweverManyItemsShareAKernel) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   BlocksBackend gpu;
   const GraphCase test = sequence_cases()[1];
   const Outputs wanted = run_graph(gpu, test);
@@ -89,7 +89,7 @@ TEST(CudaBlocks, AnLstmHasTheSameBitsHoweverManyItemsShareAKernel) {
 }
 
 TEST(CudaBlocks, EmptyMaskIsTheBiasAndOneFrameHasNoDeviation) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   BlocksBackend gpu;
   GraphCase test = statistics_cases()[2];
   const auto& head = std::get<model::MaskedStatsHead>(test.graph.nodes[0].block);
@@ -116,7 +116,7 @@ std::vector<Numbers> synthetic_windows() {
 }
 
 TEST(CudaBlockNetworks, FrontEnds) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   GraphCase test;
   for (const Numbers& window : synthetic_windows()) {
     const auto length = static_cast<std::int64_t>(window.size());
@@ -133,7 +133,7 @@ TEST(CudaBlockNetworks, FrontEnds) {
 }
 
 TEST(CudaBlockNetworks, Segmentation) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const model::Weights weights = synthetic_weights("pyannet");
   const auto reference = backend::reference::make_reference_backend(0);
   GraphCase front;
@@ -173,7 +173,7 @@ TEST(CudaBlockNetworks, Segmentation) {
 }
 
 TEST(CudaBlockNetworks, Campplus) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const model::Weights weights = synthetic_weights("campplus");
   GraphCase test;
   test.name = "campplus";
@@ -216,7 +216,7 @@ TEST(CudaBlockNetworks, Campplus) {
 
 // A length that the embedding's own program does not take.
 TEST(CudaBlockNetworks, Resnet34OfNinetyFrames) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   constexpr int kRows = 90;
   GraphCase test;
   test.name = "resnet34";
@@ -237,7 +237,7 @@ TEST(CudaBlockNetworks, Resnet34OfNinetyFrames) {
 class DenseRun : public testing::Test {
  protected:
   void SetUp() override {
-    DIARIST_BLOCKS_NEED_GPU();
+    DIARIST_NEED_CUDA();
     graph_ = row_cases()[4].graph;
     program_ = gpu_.compile(graph_, {.max_items = 3, .max_length = 10});
     queue_ = gpu_.make_queue();
@@ -351,7 +351,7 @@ TEST_F(DenseRun, QueuesTakeTurns) {
 }
 
 TEST(CudaBlockProgram, ReadsWindowsAtPositions) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   BlocksBackend gpu;
   const GraphCase test = statistics_cases()[3];  // 5x3x17, two speakers
   const Outputs wanted = run_graph(gpu, test);
@@ -386,7 +386,7 @@ TEST(CudaBlockProgram, ReadsWindowsAtPositions) {
 }
 
 TEST(CudaBlockProgram, AnIndexOutOfBoundsIsAnErrorOfTheRunAndOfNoOther) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   BlocksBackend gpu;
   const model::Graph graph = row_cases().back().graph;
   const auto program = gpu.compile(graph, {.max_items = 2, .max_length = 4});
@@ -421,7 +421,7 @@ TEST(CudaBlockProgram, AnIndexOutOfBoundsIsAnErrorOfTheRunAndOfNoOther) {
 }
 
 TEST(CudaBlockProgram, RunAllocatesNothingAndEveryNodeHasAReason) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   BlocksBackend gpu;
   const model::Graph graph = model::campplus_network(synthetic_weights("campplus"));
   const auto program = gpu.compile(graph, {.max_items = 3, .max_length = 40});
@@ -453,7 +453,7 @@ TEST(CudaBlockProgram, RunAllocatesNothingAndEveryNodeHasAReason) {
 }
 
 TEST(CudaBlockProgram, LeavesOutWhatNobodyNeedsAndKeepsItsBudget) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const model::Graph graph = model::segmentation_network(synthetic_weights("pyannet"));
   constexpr std::size_t kBudget = std::size_t{100} << 20;
   BlocksBackend tight(kBudget);
@@ -465,7 +465,7 @@ TEST(CudaBlockProgram, LeavesOutWhatNobodyNeedsAndKeepsItsBudget) {
 
 // An input as an output, and an output twice.
 TEST(CudaBlockProgram, CopiesOutputsThatStandTwice) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   for (GraphCase test : {row_cases()[4], map_cases()[4]}) {
     test.name += ", copies";
     const model::ValueId in = test.graph.inputs[0], out = test.graph.outputs[0];

@@ -55,7 +55,7 @@ struct Buffers {
 TEST(BlockTimes, Segmentation) {
   const int items = wanted_items();
   if (items < 1) GTEST_SKIP() << "DIARIST_BLOCK_TIMES=<windows of a batch> asks for times";
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   BlocksBackend gpu;
   backend::cuda::CudaQueue queue(0);
   Buffers make;
@@ -83,7 +83,7 @@ TEST(BlockTimes, Segmentation) {
 TEST(BlockTimes, Campplus) {
   const int items = wanted_items();
   if (items < 1) GTEST_SKIP() << "DIARIST_BLOCK_TIMES=<windows of a batch> asks for times";
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   constexpr std::int64_t kLength = 150;
   BlocksBackend gpu;
   backend::cuda::CudaQueue queue(0);
@@ -118,7 +118,7 @@ TEST(BlockTimes, Campplus) {
 
 TEST(BlockTimes, FrontEnds) {
   if (wanted_items() < 1) GTEST_SKIP() << "DIARIST_BLOCK_TIMES=<windows of a batch> asks for times";
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   constexpr std::int64_t kSamples = 16000 * 600;
   BlocksBackend gpu;
   backend::cuda::CudaQueue queue(0);

@@ -11,10 +11,10 @@
 
 #include "../backends/graph_runner.hpp"
 #include "backend/cuda/campplus/campplus_program.hpp"
-#include "backend/cuda/cuda_queue.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "gpu_needed.hpp"
 #include "model/networks.hpp"
+#include "program_backend.hpp"
 #include "support/synthetic_weights.hpp"
 
 namespace diarist::test {
@@ -29,21 +29,13 @@ inline const model::Weights& campplus_weights() {
 }
 
 /// Compiles nothing but CAM++.
-class CampplusBackend final : public backend::Backend {
+class CampplusBackend final : public ProgramBackend {
  public:
   explicit CampplusBackend(Precision precision,
                            backend::cuda::campplus::MakeProgram without_halves = nullptr)
-      : precision_(precision), without_halves_(std::move(without_halves)) {}
-  std::string name() const override { return "cuda:0"; }
-  std::string kernels() const override { return "CAM++"; }
-  int threads() const noexcept override { return 1; }
-  int preferred_items() const noexcept override { return 1; }
-  std::unique_ptr<backend::Buffer> allocate(std::size_t bytes) override {
-    return std::make_unique<backend::cuda::CudaBuffer>(0, bytes);
-  }
-  std::unique_ptr<backend::Queue> make_queue() override {
-    return std::make_unique<backend::cuda::CudaQueue>(0);
-  }
+      : ProgramBackend("CAM++"),
+        precision_(precision),
+        without_halves_(std::move(without_halves)) {}
   std::unique_ptr<backend::Program> compile(const model::Graph& graph,
                                             const backend::CompileOptions& options) override {
     return make(graph, options);

@@ -155,7 +155,7 @@ std::vector<PlainConv> odd_layers() {
 
 // The bits do not depend on the tile either, so every tile is held against the first one.
 TEST_P(ConvMma, EveryTileAgreesWithDoublesAndWithTheOthers) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   DIARIST_CUDA_OK(prepare_conv_mma());
   for (const PlainConv& conv : odd_layers())
     for (const bool with_residual : {false, true}) {
@@ -181,7 +181,7 @@ TEST_P(ConvMma, EveryTileAgreesWithDoublesAndWithTheOthers) {
 }
 
 TEST_P(ConvMma, AnItemDoesNotDependOnItsBatch) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   DIARIST_CUDA_OK(prepare_conv_mma());
   for (const PlainConv& conv : odd_layers()) {
     if (conv.items == 1) continue;
@@ -199,7 +199,7 @@ TEST_P(ConvMma, AnItemDoesNotDependOnItsBatch) {
 
 // A CTA walks over several works only when there are more of them than CTAs fit.
 TEST_P(ConvMma, ManyItemsPerCta) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   DIARIST_CUDA_OK(prepare_conv_mma());
   const std::vector<PlainConv> layers = {
       {.cin = 32, .cout = 32, .in_f = 3, .in_t = 9, .items = 700},
@@ -219,7 +219,7 @@ TEST_P(ConvMma, ManyItemsPerCta) {
 }
 
 TEST_P(ConvMma, OnlyTheItemOutOfRangeIsMarked) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   DIARIST_CUDA_OK(prepare_conv_mma());
   PlainConv conv{.cin = 64, .cout = 64, .in_f = 5, .in_t = 37, .items = 3};
   Layer layer = make_layer(conv, GetParam(), false);

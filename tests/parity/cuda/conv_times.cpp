@@ -209,7 +209,7 @@ TEST(ConvTimes, OfEveryTrunkLayer) {
   const char* wish = std::getenv("DIARIST_CONV_TIMES");
   const int items = wish == nullptr ? 0 : std::atoi(wish);
   if (items < 1) GTEST_SKIP() << "DIARIST_CONV_TIMES=<items of a batch> asks for times";
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const char* span = std::getenv("DIARIST_CONV_TIMES_MS");
   const double least_ms = span == nullptr ? 150 : std::atof(span);
   DIARIST_CUDA_OK(prepare_conv_mma());

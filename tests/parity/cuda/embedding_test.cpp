@@ -65,7 +65,7 @@ class CudaEmbedding : public testing::TestWithParam<Wish> {
 };
 
 TEST_P(CudaEmbedding, EveryLayerKeepsToTheReference) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const std::vector<std::string> names = taps();
   const GraphCase test = embedding_case(2, names);
   const Outputs wanted = run_graph(*backend::reference::make_reference_backend(0), test);
@@ -86,7 +86,7 @@ TEST_P(CudaEmbedding, EveryLayerKeepsToTheReference) {
 }
 
 TEST_P(CudaEmbedding, BatchAndPositionDoNotMatter) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(5, {"embeddings"});
   Forced gpu(GetParam());
   const Outputs all = run_graph(gpu, test);
@@ -97,7 +97,7 @@ TEST_P(CudaEmbedding, BatchAndPositionDoNotMatter) {
 }
 
 TEST_P(CudaEmbedding, RecordedRunsAndBatchSizesDoNotMatter) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase few = embedding_case(3, {"embeddings"});
   GraphCase many = few;
   for (int i = 3; i < 45; ++i) many.items.push_back(few.items[static_cast<std::size_t>(i % 3)]);
@@ -112,7 +112,7 @@ TEST_P(CudaEmbedding, RecordedRunsAndBatchSizesDoNotMatter) {
 }
 
 TEST_P(CudaEmbedding, WrongBuffersAreNamed) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   Forced gpu(GetParam());
   const auto program =
       gpu.compile(model::resnet34_network(resnet_weights(), kFrames), {.max_items = 2});
@@ -133,7 +133,7 @@ TEST_P(CudaEmbedding, WrongBuffersAreNamed) {
 
 // One batch without a recording, for profilers.
 TEST_P(CudaEmbedding, OneBatch) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   Wish wish = GetParam();
   wish.record = false;
   Forced gpu(wish);
@@ -145,7 +145,7 @@ TEST_P(CudaEmbedding, OneBatch) {
 
 // Sustained rate over about two seconds; printed, not judged: the card's clock is its own.
 TEST_P(CudaEmbedding, Rate) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   for (const int items : {1, 32, 128, 132}) {
     Forced gpu(GetParam());
     const auto program =
@@ -192,7 +192,7 @@ TEST_P(CudaEmbedding, Rate) {
 // The library in every mode, tf32 among them. Its bits may depend on the batch, so it has no part
 // in the tests above.
 TEST(CudaLibraryEmbedding, KeepsToTheReference) {
-  DIARIST_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const GraphCase test = embedding_case(2, {"embeddings"});
   Outputs wanted;
   const struct {

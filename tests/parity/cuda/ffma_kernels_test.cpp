@@ -52,7 +52,7 @@ std::vector<double> doubles(const std::vector<float>& values) {
 }
 
 TEST(ConvFfma, AgreesWithDoublesAtAnyMagnitude) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const std::vector<PlainConv> layers = {
       {.cin = 32, .cout = 32, .in_f = 7, .in_t = 131, .items = 3},
       {.cin = 64, .cout = 64, .in_f = 5, .in_t = 67, .items = 1, .relu = false},
@@ -80,7 +80,7 @@ TEST(ConvFfma, AgreesWithDoublesAtAnyMagnitude) {
 }
 
 TEST(ConvFfma, AnItemThatIsNotFiniteIsMarked) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const PlainConv conv{.cin = 32, .cout = 32, .in_f = 5, .in_t = 37, .items = 3};
   std::vector<float> input = random_floats(conv.inputs(), 0, 1, 1);
   input[2 * input.size() / 3 - 1] = 3e38F;
@@ -91,7 +91,7 @@ TEST(ConvFfma, AnItemThatIsNotFiniteIsMarked) {
 }
 
 TEST(StemFfma, AgreesWithDoubles) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   constexpr int kTime = 37, kItems = 3, kStride = kTime * 80 + 5;
   const std::vector<float> rows = random_floats(kItems * kStride, -9, 9, 1);
   const std::vector<float> means = random_floats(kItems * 80, -1, 1, 2);
@@ -125,7 +125,7 @@ TEST(StemFfma, AgreesWithDoubles) {
 }
 
 TEST(MaskedPoolFfma, AgreesWithDoublesAtAnyMagnitude) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   constexpr int kItems = 2, kSpeakers = 3, kFrames = 589, kF = 3, kTime = 125, kChannels = 64;
   constexpr int kRows = kChannels * kF;
   std::vector<float> masks(kItems * kSpeakers * kFrames);
@@ -183,7 +183,7 @@ TEST(MaskedPoolFfma, AgreesWithDoublesAtAnyMagnitude) {
 }
 
 TEST(MapTapFfma, TurnsTheMap) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   constexpr int kItems = 2, kChannels = 32, kF = 3, kTime = 101, kSize = kChannels * kF * kTime;
   const std::vector<float> map = random_floats(kItems * kSize, -1, 1, 6);
   std::vector<float> wanted(map.size());

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "../backends/graph_runner.hpp"
-#include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/front/log_mel_front_end.hpp"
 #include "backend/cuda/front/sinc_front_end.hpp"
 #include "gpu_needed.hpp"
 #include "model/networks.hpp"
+#include "program_backend.hpp"
 #include "support/synthetic_weights.hpp"
 
 namespace diarist::test {
@@ -77,20 +77,10 @@ inline std::vector<Signal> signals(std::int64_t count) {
 }
 
 /// Compiles the graphs of the front ends.
-class FrontBackend final : public backend::Backend {
+class FrontBackend final : public ProgramBackend {
  public:
   explicit FrontBackend(backend::cuda::FrontKernels kernels = backend::cuda::FrontKernels::kBest)
-      : kernels_(kernels) {}
-  std::string name() const override { return "cuda:0"; }
-  std::string kernels() const override { return "front ends"; }
-  int threads() const noexcept override { return 1; }
-  int preferred_items() const noexcept override { return 132; }
-  std::unique_ptr<backend::Buffer> allocate(std::size_t bytes) override {
-    return std::make_unique<backend::cuda::CudaBuffer>(0, bytes);
-  }
-  std::unique_ptr<backend::Queue> make_queue() override {
-    return std::make_unique<backend::cuda::CudaQueue>(0);
-  }
+      : ProgramBackend("front ends"), kernels_(kernels) {}
   std::unique_ptr<backend::Program> compile(const model::Graph& graph,
                                             const backend::CompileOptions& options) override {
     if (backend::cuda::SincFrontEnd::serves(graph))

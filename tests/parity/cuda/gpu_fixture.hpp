@@ -12,18 +12,9 @@
 
 #include "../backends/graph_runner.hpp"
 #include "backend/cuda/cuda_backend.hpp"
+#include "gpu_needed.hpp"
 #include "model/networks.hpp"
 #include "support/synthetic_weights.hpp"
-
-// Skips without a GPU, or fails when DIARIST_REQUIRE_GPU=1.
-#define DIARIST_NEED_GPU()                                                                        \
-  do {                                                                                            \
-    if (::diarist::backend::cuda::cuda_device_names().empty()) {                                  \
-      const char* required = std::getenv("DIARIST_REQUIRE_GPU");                                  \
-      if (required != nullptr && *required == '1') FAIL() << "DIARIST_REQUIRE_GPU=1, but no GPU"; \
-      GTEST_SKIP() << "needs an NVIDIA GPU";                                                      \
-    }                                                                                             \
-  } while (false)
 
 namespace diarist::test {
 

@@ -14,21 +14,12 @@
 #include <random>
 #include <vector>
 
+#include "gpu_needed.hpp"
+
 #define DIARIST_CUDA_OK(call)                                     \
   do {                                                            \
     const cudaError_t status = (call);                            \
     ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status); \
-  } while (false)
-
-// Skips without a GPU, or fails when DIARIST_REQUIRE_GPU=1.
-#define DIARIST_NEED_KERNELS()                                                                    \
-  do {                                                                                            \
-    int count = 0;                                                                                \
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {                                \
-      const char* required = std::getenv("DIARIST_REQUIRE_GPU");                                  \
-      if (required != nullptr && *required == '1') FAIL() << "DIARIST_REQUIRE_GPU=1, but no GPU"; \
-      GTEST_SKIP() << "needs an NVIDIA GPU";                                                      \
-    }                                                                                             \
   } while (false)
 
 namespace diarist::test {

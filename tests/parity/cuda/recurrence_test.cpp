@@ -66,7 +66,7 @@ class Recurrence {
 };
 
 TEST(CudaRecurrence, BitsDoNotDependOnTheDevicesSize) {
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   const Recurrence test(21, 30);
   CudaQueue queue(0);
   int here = 0;
@@ -83,7 +83,7 @@ TEST(CudaRecurrence, BitsDoNotDependOnTheDevicesSize) {
 // DIARIST_BLOCK_TIMES: a step with two, four and eight items per CTA, on as many SMs as there are.
 TEST(BlockTimes, Recurrence) {
   if (std::getenv("DIARIST_BLOCK_TIMES") == nullptr) GTEST_SKIP() << "DIARIST_BLOCK_TIMES asks";
-  DIARIST_BLOCKS_NEED_GPU();
+  DIARIST_NEED_CUDA();
   constexpr int kSteps = 300;
   CudaQueue queue(0);
   Events events(2);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "../backends/graph_runner.hpp"
-#include "backend/cuda/cuda_queue.hpp"
 #include "backend/cuda/segmentation/segmentation_program.hpp"
 #include "gpu_needed.hpp"
 #include "model/networks.hpp"
+#include "program_backend.hpp"
 #include "support/synthetic_weights.hpp"
 
 namespace diarist::test {
@@ -22,18 +22,9 @@ inline const model::Graph& segmentation_graph() {
   return made;
 }
 
-class SegmentationBackend final : public backend::Backend {
+class SegmentationBackend final : public ProgramBackend {
  public:
-  std::string name() const override { return "cuda:0"; }
-  std::string kernels() const override { return "segmentation"; }
-  int threads() const noexcept override { return 1; }
-  int preferred_items() const noexcept override { return 132; }
-  std::unique_ptr<backend::Buffer> allocate(std::size_t bytes) override {
-    return std::make_unique<backend::cuda::CudaBuffer>(0, bytes);
-  }
-  std::unique_ptr<backend::Queue> make_queue() override {
-    return std::make_unique<backend::cuda::CudaQueue>(0);
-  }
+  SegmentationBackend() : ProgramBackend("segmentation") {}
   std::unique_ptr<backend::Program> compile(const model::Graph& graph,
                                             const backend::CompileOptions& options) override {
     return std::make_unique<backend::cuda::SegmentationProgram>(0, graph, options);

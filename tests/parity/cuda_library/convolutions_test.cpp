@@ -134,7 +134,7 @@ class LibraryModes : public testing::TestWithParam<Mode> {};
 // The output is NaN before: a call without residual must not read it.
 TEST_P(LibraryModes, AgreeWithDoubles) {
   const Mode mode = GetParam();
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const auto library = open_library(mode, 3);
   if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   const double bound = mode == Mode::kExact ? 5e-6 : 2e-3;
@@ -155,7 +155,7 @@ TEST_P(LibraryModes, AgreeWithDoubles) {
 // in fast and tf32 mode), so a program that needs it has a single batch class.
 TEST_P(LibraryModes, ABatchHasTheSameBitsEveryTime) {
   const Mode mode = GetParam();
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const auto library = open_library(mode, 9);
   if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   for (const ConvLayer& layer : small_layers()) {
@@ -171,7 +171,7 @@ TEST_P(LibraryModes, ABatchHasTheSameBitsEveryTime) {
 
 TEST_P(LibraryModes, ReplayHasTheBitsOfAnEagerRun) {
   const Mode mode = GetParam();
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const auto library = open_library(mode, 3);
   if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   cudaStream_t stream = nullptr;
@@ -201,7 +201,7 @@ TEST_P(LibraryModes, ReplayHasTheBitsOfAnEagerRun) {
 
 TEST_P(LibraryModes, TheRankingMarksOneChoice) {
   const Mode mode = GetParam();
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const auto library = open_library(mode, 3);
   if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   for (const ConvLayer& layer : small_layers()) {
@@ -218,7 +218,7 @@ TEST_P(LibraryModes, TheRankingMarksOneChoice) {
 }
 
 TEST(Library, TheLargestBatchIsPlannedFirst) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const auto library = open_library(Mode::kFast, 4);
   if (library == nullptr) GTEST_SKIP() << kNoLibrary;
   const ConvLayer layer = small_layers()[0];
@@ -233,7 +233,7 @@ TEST(Library, TheLargestBatchIsPlannedFirst) {
 
 TEST(Library, CanBeMadeAgain) {
   for (int i = 0; i < 3; ++i) {
-    DIARIST_NEED_KERNELS();
+    DIARIST_NEED_CUDA();
     const auto library = open_library(Mode::kFast, 1);
     if (library == nullptr) GTEST_SKIP() << kNoLibrary;
     const ConvLayer layer = small_layers()[1];

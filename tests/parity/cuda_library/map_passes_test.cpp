@@ -19,7 +19,7 @@ constexpr int kItems = 3;
 constexpr std::int64_t kValues = 32 * 77;
 
 TEST(RangeScan, MarksTheItemThatHoldsAnInfinityOrNaN) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const float infinity = std::numeric_limits<float>::infinity();
   for (const bool halves : {true, false})
     for (const float bad : {infinity, -infinity, std::nanf("")})
@@ -40,7 +40,7 @@ TEST(RangeScan, MarksTheItemThatHoldsAnInfinityOrNaN) {
 }
 
 TEST(Epilogue, AddsBiasAndResidual) {
-  DIARIST_NEED_KERNELS();
+  DIARIST_NEED_CUDA();
   const std::vector<float> map = random_floats(kItems * kValues, -1, 1, 3);
   const std::vector<float> residual = random_floats(kItems * kValues, -1, 1, 4);
   const std::vector<float> bias = random_floats(32, -1, 1, 5);
