@@ -97,18 +97,6 @@ class Results {
   int failed_ = 0;
 };
 
-void add_run_times(const Diarization& result, RunReport& report) {
-  const StageTimings& t = result.timings;
-  report.audio_seconds += result.duration;
-  report.stages.decode += t.decode;
-  report.stages.upload += t.upload;
-  report.stages.features += t.features;
-  report.stages.segmentation += t.segmentation;
-  report.stages.embedding += t.embedding;
-  report.stages.clustering += t.clustering;
-  report.stages.output += t.output;
-}
-
 // One after the other, each with its own line of progress. \return false when standard output is
 // gone.
 bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std::stop_token& stop,
@@ -129,7 +117,8 @@ bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std
     try {
       Diarization result = diarizer.run(std::filesystem::path(input), arguments.run, control);
       line.clear();
-      add_run_times(result, report);
+      report.audio_seconds += result.duration;
+      report.stages += result.timings;
       if (!results.write(i, std::move(result))) return false;
     } catch (const Error& error) {
       line.clear();

@@ -47,6 +47,19 @@ struct StageTimings {
   /// Share of the time between this recording's first and last window in which its GPU had nothing
   /// to do; negative on processors.
   double device_idle = -1;
+
+  /// Adds the seconds of every stage; the idle share stays.
+  StageTimings& operator+=(const StageTimings& other) noexcept {
+    decode += other.decode;
+    upload += other.upload;
+    features += other.features;
+    segmentation += other.segmentation;
+    embedding += other.embedding;
+    clustering += other.clustering;
+    output += other.output;
+    total += other.total;
+    return *this;
+  }
 };
 
 /// What a device did during a run of many files.

@@ -78,17 +78,6 @@ Error error_of(const std::exception_ptr& error) {
   }
 }
 
-void add_timings(const StageTimings& part, StageTimings& sum) {
-  sum.decode += part.decode;
-  sum.upload += part.upload;
-  sum.features += part.features;
-  sum.segmentation += part.segmentation;
-  sum.embedding += part.embedding;
-  sum.clustering += part.clustering;
-  sum.output += part.output;
-  sum.total += part.total;
-}
-
 // Decoders mostly wait for the device, so every processor may cluster.
 pipeline::QueueThreads queue_threads(int threads, std::size_t files) {
   const int most = static_cast<int>(std::min<std::size_t>(files, 64));
@@ -236,11 +225,7 @@ class Diarizer::Impl {
     for (const std::string& warning : warnings) result.warnings.push_back(warning);
     note_bad_samples(recording.result.bad_samples, result);
     result.duration = static_cast<double>(recording.result.samples) / timeline::kSampleRate;
-    result.timings.decode = recording.timings.decode;
-    result.timings.upload = recording.timings.upload;
-    result.timings.features = recording.timings.features;
-    result.timings.segmentation = recording.timings.segmentation;
-    result.timings.embedding = recording.timings.embedding;
+    result.timings += recording.timings;
     result.timings.device_idle = recording.timings.device_idle;
     result.settings = effective_settings(preset_, options);
     result.settings.device = worker.backend().name();
@@ -267,7 +252,6 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
                                     const RunOptions& options, const RunControl& control,
                                     const std::function<bool(FileOutcome)>& sink) {
   RunReport report;
-  const pipeline::Stopwatch watch(report.seconds);
   const auto open = [&](std::size_t i) {
     return audio::open_file(files[i], {.reference = options.reference});
   };
@@ -280,7 +264,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
       for (const std::string& warning : outcome.result->warnings)
         base::log(control, LogLevel::kWarning, fmt::format("{}: {}", files[i].string(), warning));
       report.audio_seconds += outcome.result->duration;
-      add_timings(outcome.result->timings, report.stages);
+      report.stages += outcome.result->timings;
     }
     return sink(std::move(outcome));
   };
@@ -369,7 +353,13 @@ RunReport Diarizer::run_files(std::span<const std::filesystem::path> files,
                               const std::function<bool(FileOutcome)>& sink) const {
   check_options(options);
   if (files.empty()) return {};
-  return impl_->run_files(files, options, control, sink);
+  double seconds = 0;
+  RunReport report = [&] {
+    const pipeline::Stopwatch watch(seconds);
+    return impl_->run_files(files, options, control, sink);
+  }();
+  report.seconds = seconds;
+  return report;
 }
 
 Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,

@@ -13,6 +13,7 @@
 
 #include "diarist/result.hpp"
 #include "pipeline/block_feed.hpp"
+#include "pipeline/tape.hpp"
 
 namespace diarist::pipeline {
 
@@ -25,8 +26,6 @@ class PairState {
 /// Log-mel rows of a recording, in pages that stay where they are while more are appended.
 class LogMelPages {
  public:
-  static constexpr std::int64_t kBands = 80;
-
   std::int64_t rows() const noexcept { return rows_; }
   /// A new page of so many rows, to be filled by the caller.
   std::span<float> append(std::int64_t rows);

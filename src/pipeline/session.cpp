@@ -101,11 +101,9 @@ void Session::run(const Next& next, const Done& done, const std::stop_token& sto
     int filled = 0, embedded = 0, collected = 0;
     for (;;) {
       base::check_stop(stop);
-      // Nothing in flight: there is time to wait for a recording.
       Batch& batch = slot_of(filled);
       const bool idle = collected == filled;
-      fill(
-          batch, [&](bool) { return next(idle && batch.windows == 0); }, done, stop);
+      fill(batch, idle, next, done, stop);
       const bool any = batch.windows > 0;
       if (any) segment(batch, stop), ++filled;
       if (embedded < filled - (any ? 1 : 0)) embed(slot_of(embedded++), stop);
@@ -133,13 +131,14 @@ void Session::run(const Next& next, const Done& done, const std::stop_token& sto
 }
 
 // Takes windows of the current recording and of those after it.
-void Session::fill(Batch& batch, const Next& next, const Done& done, const std::stop_token& stop) {
+void Session::fill(Batch& batch, bool idle, const Next& next, const Done& done,
+                   const std::stop_token& stop) {
   batch.seconds = batch.windows = 0;
   batch.ranges.clear();
   batch.starts.clear();
   for (;;) {
     if (current_ == nullptr) {
-      current_ = next(batch.windows == 0);
+      current_ = next(idle && batch.windows == 0);
       if (current_ == nullptr) break;
       current_->pairs = embedder_->start();
     }

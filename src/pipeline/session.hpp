@@ -67,7 +67,9 @@ class Session {
  private:
   struct Batch;
 
-  void fill(Batch& batch, const Next& next, const Done& done, const std::stop_token& stop);
+  /// \param idle no batch is under way: there is time to wait for a recording.
+  void fill(Batch& batch, bool idle, const Next& next, const Done& done,
+            const std::stop_token& stop);
   int add_windows(Recording& recording, Batch& batch, const std::stop_token& stop);
   void pull(Recording& recording, std::int64_t until, const std::stop_token& stop);
   void write_stretch(const Recording& recording, std::int64_t first, std::int64_t seconds,

@@ -19,17 +19,6 @@ float* rows_of(const View& view) {
          view.offset;
 }
 
-std::uint32_t* pinned_words(int device, int count) {
-  const DeviceGuard guard(device);
-  void* words = nullptr;
-  check(cudaMallocHost(&words, static_cast<std::size_t>(count) * sizeof(std::uint32_t)),
-        "host memory of the GPU");
-  std::fill_n(static_cast<std::uint32_t*>(words), count, 0U);
-  return static_cast<std::uint32_t*>(words);
-}
-
-void free_pinned(std::uint32_t* words) { cudaFreeHost(words); }
-
 // Rows of `width` floats from one stride to another.
 void copy_rows(float* target, std::int64_t target_stride, const float* source,
                std::int64_t source_stride, std::int64_t width, int rows, cudaStream_t stream) {
@@ -50,7 +39,8 @@ EmbeddingProgram::EmbeddingProgram(std::shared_ptr<const EmbeddingModel> model,
       options_(options),
       store_(model_->device()),
       buffers_(*model_, options.max_items),
-      words_(pinned_words(model_->device(), options.max_items), free_pinned),
+      words_(make_pinned_words<std::uint32_t>(model_->device(),
+                                              static_cast<std::size_t>(options.max_items), 0)),
       staging_(model_->device()) {
   for (std::size_t i = 0; i < model_->layers().size(); ++i) {
     const LayerChoice& choice = model_->choice().layers[i];

@@ -10,6 +10,7 @@
 #include "backend/cuda/activation_store.hpp"
 #include "backend/cuda/embedding_model.hpp"
 #include "backend/cuda/embedding_pass.hpp"
+#include "backend/cuda/pinned_pool.hpp"
 
 namespace diarist::backend::cuda {
 
@@ -61,8 +62,8 @@ class EmbeddingProgram final : public Program {
   std::unique_ptr<LibraryConvolutions> library_;  // where a layer needs it
   std::map<int, std::unique_ptr<EmbeddingPass>> passes_;
   std::vector<Choice> choices_;
-  std::unique_ptr<std::uint32_t, void (*)(std::uint32_t*)> words_;  // pinned, one per item
-  PinnedPool staging_;                                              // of positions
+  PinnedWords<std::uint32_t> words_;         // one per item
+  PinnedPool staging_;                       // of positions
   std::unique_ptr<Program> without_halves_;  // built at the first overflow, kept
   bool reported_ = false;
 };

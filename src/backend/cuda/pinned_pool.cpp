@@ -19,6 +19,17 @@ std::size_t rounded(std::size_t bytes) {
 
 }  // namespace
 
+template <typename T>
+PinnedWords<T> make_pinned_words(int device, std::size_t count, T value) {
+  const DeviceGuard guard(device);
+  void* words = nullptr;
+  check(cudaMallocHost(&words, count * sizeof(T)), "page-locked host memory");
+  std::fill_n(static_cast<T*>(words), count, value);
+  return {static_cast<T*>(words), [](void* made) { cudaFreeHost(made); }};
+}
+template PinnedWords<std::uint32_t> make_pinned_words(int, std::size_t, std::uint32_t);
+template PinnedWords<unsigned long long> make_pinned_words(int, std::size_t, unsigned long long);
+
 PinnedPool::~PinnedPool() {
   for (const std::unique_ptr<Block>& block : blocks_) {
     if (block->released != nullptr) cudaEventDestroy(block->released);

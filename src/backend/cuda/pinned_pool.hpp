@@ -11,6 +11,14 @@
 
 namespace diarist::backend::cuda {
 
+/// Page-locked numbers that a device writes and the host reads after waiting.
+template <typename T>
+using PinnedWords = std::unique_ptr<T[], void (*)(void*)>;
+
+/// `count` of them, all `value`. \throws Error kOutOfMemory.
+template <typename T>
+PinnedWords<T> make_pinned_words(int device, std::size_t count, T value);
+
 /// Blocks of page-locked memory, each used by one copy at a time. Grows until the copies under way
 /// have blocks of their own; then it allocates nothing more. Used by one thread at a time.
 class PinnedPool {

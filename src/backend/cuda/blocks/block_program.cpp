@@ -23,16 +23,7 @@ constexpr unsigned long long kNoFault = ~0ULL;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-void free_pinned(unsigned long long* word) { cudaFreeHost(word); }
 void destroy_event(cudaEvent_t event) { cudaEventDestroy(event); }
-
-unsigned long long* pinned_word(int device) {
-  const DeviceGuard guard(device);
-  void* word = nullptr;
-  check(cudaMallocHost(&word, sizeof(unsigned long long)), "page-locked host memory");
-  *static_cast<unsigned long long*>(word) = kNoFault;
-  return static_cast<unsigned long long*>(word);
-}
 
 cudaEvent_t make_event(int device) {
   const DeviceGuard guard(device);
@@ -51,7 +42,7 @@ BlockProgram::BlockProgram(int device, const model::Graph& graph, const CompileO
       graph_(graph),
       options_(options),
       staging_(device),
-      fault_copy_(pinned_word(device), free_pinned),
+      fault_copy_(make_pinned_words(device, 1, kNoFault)),
       done_(make_event(device), destroy_event) {
   const bool ragged =
       std::ranges::any_of(graph_.inputs, [&](ValueId id) { return is_ragged(value(id)); });
@@ -210,9 +201,9 @@ void BlockProgram::run_copies(const Run& run, const Place* table, int first, int
 
 bool BlockProgram::settle(Queue& queue, const Run& /*run*/) {
   queue.wait();
-  const unsigned long long fault = *fault_copy_;
+  const unsigned long long fault = fault_copy_[0];
   if (fault == kNoFault) return false;
-  *fault_copy_ = kNoFault;
+  fault_copy_[0] = kNoFault;
   const DeviceGuard guard(device_);
   check(cudaMemsetAsync(fault_.data(), 0xFF, sizeof(kNoFault),
                         static_cast<CudaQueue&>(queue).stream()),

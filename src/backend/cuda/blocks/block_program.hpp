@@ -53,7 +53,7 @@ class BlockProgram final : public Program {
   DeviceMemory table_;  // places [row][items of the run]; a row per array, then per copied output
   DeviceMemory fault_;  // one 64-bit word
   PinnedPool staging_;
-  std::unique_ptr<unsigned long long, void (*)(unsigned long long*)> fault_copy_;  // page-locked
+  PinnedWords<unsigned long long> fault_copy_;               // one
   std::unique_ptr<CUevent_st, void (*)(cudaEvent_t)> done_;  // the last run's end
   std::vector<blocks::Argument> inputs_, hidden_;
   std::vector<Choice> choices_;

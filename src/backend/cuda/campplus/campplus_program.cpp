@@ -19,17 +19,6 @@ std::byte* data_of(const View& view) {
 
 float* floats_of(const View& view) { return reinterpret_cast<float*>(data_of(view)); }
 
-std::uint32_t* pinned_words(int device, int count) {
-  const DeviceGuard guard(device);
-  void* words = nullptr;
-  check(cudaMallocHost(&words, static_cast<std::size_t>(count) * sizeof(std::uint32_t)),
-        "host memory of the GPU");
-  std::fill_n(static_cast<std::uint32_t*>(words), count, 0U);
-  return static_cast<std::uint32_t*>(words);
-}
-
-void free_pinned(std::uint32_t* words) { cudaFreeHost(words); }
-
 CampplusParts parts_of(const model::Graph& graph) {
   CampplusParts parts;
   if (!find_parts(graph, parts))
@@ -119,7 +108,8 @@ CampplusProgram::CampplusProgram(int device, const model::Graph& graph,
       workspace_(device, limits_, model_.exact(), model_.kind() == GraphKind::kNetwork,
                  model_.last_columns),
       staging_(device),
-      words_(pinned_words(device, options.max_items), free_pinned) {
+      words_(make_pinned_words<std::uint32_t>(device, static_cast<std::size_t>(options.max_items),
+                                              0)) {
   const DeviceGuard guard(device);
   if (model_.has_trunk()) check(prepare_kernels(model_.exact(), &launch_.frames), "CAM++ kernels");
   const auto items = static_cast<std::size_t>(options.max_items);

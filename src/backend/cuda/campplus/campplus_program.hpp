@@ -84,7 +84,7 @@ class CampplusProgram final : public Program {
   Places places_;
   std::vector<PoolItem> pool_items_;
   PinnedPool staging_;
-  std::unique_ptr<std::uint32_t, void (*)(std::uint32_t*)> words_;  // pinned, one per item
+  PinnedWords<std::uint32_t> words_;  // one per item
   std::vector<Choice> choices_;
   std::unique_ptr<Program> without_halves_;  // built at the first overflow, kept
   bool reported_ = false;

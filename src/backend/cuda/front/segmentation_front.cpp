@@ -9,6 +9,7 @@
 #include "backend/cuda/kernels/front_conv.hpp"
 #include "backend/cuda/kernels/front_rows.hpp"
 #include "backend/cuda/kernels/hopper/front_conv.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 #include "backend/cuda/kernels/split_product.hpp"
 
 namespace diarist::backend::cuda {
@@ -119,7 +120,7 @@ SegmentationFront::SegmentationFront(int device, const model::SincPool& pool,
   std::size_t packed_at[2], conv_bias_at[2];
   for (int c = 0; c < 2; ++c) {
     const base::TensorF& weight = blocks[c]->weight;
-    const float scale = split_scale(weight.data(), static_cast<std::size_t>(weight.size()));
+    const float scale = split_scale(weight.values(), kSplitProductExponent);
     const auto packed = hopper_ ? hopper::pack_front_conv(weight.data(), kStages[c].channels, scale)
                                 : pack_front_conv(weight.data(), kStages[c].channels, scale);
     packed_at[c] = block.add(std::span<const std::uint16_t>(packed));

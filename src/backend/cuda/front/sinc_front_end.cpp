@@ -5,6 +5,7 @@
 #include "backend/cuda/front/ragged_views.hpp"
 #include "backend/cuda/kernels/hopper/sinc.hpp"
 #include "backend/cuda/kernels/sinc_mma.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 #include "backend/cuda/kernels/split_product.hpp"
 #include "base/run_control.hpp"
 
@@ -34,7 +35,7 @@ SincFrontEnd::SincFrontEnd(int device, const model::Graph& graph, const CompileO
   hopper_ = facts.hopper && kernels == FrontKernels::kBest;
   check(hopper_ ? hopper::prepare_sinc() : prepare_sinc_mma(shared_bytes_), "sinc convolution");
   const base::TensorF& filters = std::get<model::SincConvolution>(graph.nodes[0].block).filters;
-  const float scale = split_scale(filters.data(), static_cast<std::size_t>(filters.size()));
+  const float scale = split_scale(filters.values(), kSplitProductExponent);
   weight_unscale_ = 1.0F / scale;
   const auto weight = [&](int filter, int tap) {
     return tap < kSincTaps ? filters.data()[filter * kSincTaps + tap] : 0.0F;

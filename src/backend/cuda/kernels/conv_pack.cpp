@@ -1,27 +1,13 @@
 // Host-side packing of convolution weights.
 
-#include <cuda_fp16.h>
-
 #include <cmath>
-#include <cstring>
 
 #include "backend/cuda/kernels/conv.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 #include "backend/cuda/kernels/stem_mma.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
-
-std::uint16_t bits_of(__half value) {
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-std::uint16_t high_bits(float value) { return bits_of(__float2half_rn(value)); }
-
-std::uint16_t low_bits(float value) {
-  return bits_of(__float2half_rn(value - __half2float(__float2half_rn(value))));
-}
 
 // [cout, cin, taps], scaled.
 struct SourceWeights {
@@ -39,10 +25,7 @@ struct SourceWeights {
 }  // namespace
 
 float conv_weight_scale(const float* weight, std::size_t count) {
-  float largest = 0;
-  for (std::size_t i = 0; i < count; ++i) largest = std::fmax(largest, std::fabs(weight[i]));
-  if (!(largest > 0) || !std::isfinite(largest)) return 1;
-  return std::ldexp(1.0F, 7 - std::ilogb(largest));
+  return split_scale({weight, count}, 7);
 }
 
 std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int cin, int taps,
@@ -61,7 +44,7 @@ std::vector<std::uint16_t> pack_conv_weights(const float* weight, int cout, int 
           for (int part = 0; part < (split ? 2 : 1); ++part)
             for (int c = 0; c < channels; ++c) {
               const float value = source.at(o, slab * channels + c, frequency * kernel + time);
-              packed.push_back(part == 0 ? high_bits(value) : low_bits(value));
+              packed.push_back(split_half(value, part));
             }
         }
   return packed;
@@ -77,7 +60,7 @@ std::vector<std::uint16_t> pack_stem_mma(const float* weight, bool split, float 
             const int n = lane / 4, tap = 2 * (lane % 4) + odd + 8 * high;
             const int channel = 8 * (n / 2) + 2 * j + n % 2;
             const float value = tap < 9 ? weight[channel * 9 + tap] * scale : 0.0F;
-            packed.push_back(part == 0 ? high_bits(value) : low_bits(value));
+            packed.push_back(split_half(value, part));
           }
   return packed;
 }

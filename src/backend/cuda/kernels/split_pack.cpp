@@ -1,38 +1,17 @@
 #include "backend/cuda/kernels/split_pack.hpp"
 
-#include <cuda_fp16.h>
-
 #include <cmath>
-#include <cstring>
 
 #include "backend/cuda/kernels/frame_head.hpp"
 #include "backend/cuda/kernels/lstm.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 
 namespace diarist::backend::cuda {
 namespace {
 
 constexpr int kUnits = kLstmUnits, kGateRows = 4 * kUnits;
 
-std::uint16_t bits_of(__half value) {
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-// Part 0: the nearest half; part 1: what it misses.
-std::uint16_t part_of(float value, int part) {
-  const __half high = __float2half_rn(value);
-  return bits_of(part == 0 ? high : __float2half_rn(value - __half2float(high)));
-}
-
 }  // namespace
-
-float split_scale(std::span<const float> matrix) {
-  float largest = 0;
-  for (const float x : matrix) largest = std::fmax(largest, std::fabs(x));
-  if (!(largest > 0) || !std::isfinite(largest)) return 1;
-  return std::ldexp(1.0F, 13 - std::ilogb(largest));
-}
 
 std::vector<std::uint16_t> pack_split_rows(std::span<const float> matrix, int rows, int columns,
                                            int depth, float scale, std::span<const int> order) {
@@ -43,7 +22,7 @@ std::vector<std::uint16_t> pack_split_rows(std::span<const float> matrix, int ro
     const float* const row = matrix.data() + source * static_cast<std::size_t>(columns);
     for (int part = 0; part < 2; ++part)
       for (int c = 0; c < depth; ++c)
-        packed.push_back(c < columns ? part_of(row[c] * scale, part) : std::uint16_t{0});
+        packed.push_back(c < columns ? split_half(row[c] * scale, part) : std::uint16_t{0});
   }
   return packed;
 }
@@ -83,7 +62,7 @@ std::vector<std::uint16_t> pack_recurrent(const model::BiLstm& lstm, const float
                 for (int half = 0; half < 2; ++half) {
                   const int gate = 2 * tile + (word & 1), unit = 8 * block + lane / 4;
                   const int from = 16 * k + 8 * (word >> 1) + 2 * (lane % 4) + half;
-                  packed.push_back(part_of(
+                  packed.push_back(split_half(
                       weight[(gate * kUnits + unit) * kUnits + from] * scale[direction], part));
                 }
   }
@@ -102,7 +81,7 @@ std::vector<std::uint16_t> pack_classifier(std::span<const float> matrix, float 
                 row < kFrameClasses
                     ? matrix[static_cast<std::size_t>(row * kFrameHidden + column)] * scale
                     : 0.0F;
-            packed.push_back(part_of(value, part));
+            packed.push_back(split_half(value, part));
           }
   return packed;
 }

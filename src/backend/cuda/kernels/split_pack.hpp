@@ -9,9 +9,9 @@
 
 namespace diarist::backend::cuda {
 
-/// Power of two that brings the largest magnitude to 2^13 .. 2^14, so that low parts keep their
-/// bits; 1 for a matrix of zeros or of numbers that are not finite.
-float split_scale(std::span<const float> matrix);
+/// Exponent for split_scale(): the largest magnitude lies in [2^13, 2^14), so that low parts keep
+/// their bits.
+inline constexpr int kSplitPackExponent = 13;
 
 /// [rows, columns] -> [rows][2*depth]: high halves of a row times `scale`, zeros up to `depth`,
 /// then the low halves likewise. \param order row of the matrix by row of the result; empty: the

@@ -1,33 +1,8 @@
 #include "backend/cuda/kernels/split_product.hpp"
 
-#include <cuda_fp16.h>
-
-#include <cmath>
-#include <cstring>
+#include "backend/cuda/kernels/split_half.hpp"
 
 namespace diarist::backend::cuda {
-namespace {
-
-std::uint16_t bits_of(__half value) {
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-// The high half of a value, or what it leaves over.
-std::uint16_t part_of(float value, int part) {
-  const __half high = __float2half_rn(value);
-  return bits_of(part == 0 ? high : __float2half_rn(value - __half2float(high)));
-}
-
-}  // namespace
-
-float split_scale(const float* values, std::size_t count) {
-  float largest = 0;
-  for (std::size_t i = 0; i < count; ++i) largest = std::fmax(largest, std::fabs(values[i]));
-  if (!(largest > 0) || !std::isfinite(largest)) return 1;
-  return std::ldexp(1.0F, 7 - std::ilogb(largest));
-}
 
 std::vector<std::uint16_t> pack_split(int columns, int depth, float scale,
                                       const std::function<float(int, int)>& weight) {
@@ -39,7 +14,7 @@ std::vector<std::uint16_t> pack_split(int columns, int depth, float scale,
         for (int part = 0; part < 2; ++part)
           for (int i = 0; i < 4; ++i) {
             const int k = step * 16 + 2 * (lane % 4) + i % 2 + 8 * (i / 2);
-            packed.push_back(part_of(weight(tile * 8 + lane / 4, k) * scale, part));
+            packed.push_back(split_half(weight(tile * 8 + lane / 4, k) * scale, part));
           }
   return packed;
 }
@@ -52,7 +27,7 @@ std::vector<std::uint16_t> pack_split_rows(int rows, int depth, float scale,
     for (int eighth = 0; eighth < depth / 8; ++eighth)
       for (int row = 0; row < rows; ++row)
         for (int i = 0; i < 8; ++i)
-          packed.push_back(part_of(weight(row, eighth * 8 + i) * scale, part));
+          packed.push_back(split_half(weight(row, eighth * 8 + i) * scale, part));
   return packed;
 }
 

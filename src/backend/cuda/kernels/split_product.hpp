@@ -9,9 +9,8 @@
 
 namespace diarist::backend::cuda {
 
-/// The power of two that brings the largest magnitude into [128, 256): low parts then lie above the
-/// subnormal halves. 1 when all values are 0 or one is not finite.
-float split_scale(const float* values, std::size_t count);
+/// Exponent for split_scale(): the largest magnitude lies in [128, 256).
+inline constexpr int kSplitProductExponent = 7;
 
 /// Weights as B fragments of m16n8k16: [depth / 16][columns / 8][32 lanes][8 halves], the eight
 /// being the high parts of b0 and b1, then their low parts. \param weight (column, depth) -> value;

@@ -5,6 +5,7 @@
 
 #include "backend/cuda/check.hpp"
 #include "backend/cuda/kernels/lstm.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 #include "backend/cuda/kernels/split_pack.hpp"
 
 namespace diarist::backend::cuda {
@@ -36,9 +37,10 @@ FrameHeadLayer::FrameHeadLayer(int device, const SegmentationParts& parts) {
   const double hidden = bound_of(*parts.linear[0], 1.0);
   scale_[0] = scale_below(hidden);
   scale_[1] = scale_below(bound_of(*parts.linear[1], hidden));
-  const float weight_scale[3] = {split_scale(parts.linear[0]->weight.values()),
-                                 split_scale(parts.linear[1]->weight.values()),
-                                 split_scale(parts.classifier->weight.values())};
+  const float weight_scale[3] = {
+      split_scale(parts.linear[0]->weight.values(), kSplitPackExponent),
+      split_scale(parts.linear[1]->weight.values(), kSplitPackExponent),
+      split_scale(parts.classifier->weight.values(), kSplitPackExponent)};
   unscale_[0] = 1 / (kStateScale * weight_scale[0]);
   for (int i = 1; i < 3; ++i) unscale_[i] = 1 / (scale_[i - 1] * weight_scale[i]);
   const char* const what = "weights of the dense layers";

@@ -7,6 +7,7 @@
 #include "backend/cuda/kernels/gate_products.hpp"
 #include "backend/cuda/kernels/hopper/gate_products.hpp"
 #include "backend/cuda/kernels/lstm.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 #include "backend/cuda/kernels/split_pack.hpp"
 
 namespace diarist::backend::cuda {
@@ -87,8 +88,9 @@ LstmLayer::LstmLayer(int device, const model::BiLstm& block, int depth, float in
   std::vector<float> scale, bias;
   const std::vector<int> order = gate_order();
   for (int direction = 0; direction < 2; ++direction) {
-    input[direction] = split_scale(block.input_weight[direction].values());
-    recurrent[direction] = split_scale(block.recurrent_weight[direction].values());
+    input[direction] = split_scale(block.input_weight[direction].values(), kSplitPackExponent);
+    recurrent[direction] =
+        split_scale(block.recurrent_weight[direction].values(), kSplitPackExponent);
     unscale_[direction] = 1 / (recurrent[direction] * kStateScale);
     for (int column = 0; column < kGateColumns; ++column) {
       const auto row = static_cast<std::size_t>(order[static_cast<std::size_t>(column)]);

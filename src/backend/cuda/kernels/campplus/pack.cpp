@@ -1,27 +1,13 @@
 // Host-side packing of CAM++'s weights.
 
-#include <cuda_fp16.h>
-
 #include <cmath>
-#include <cstring>
 
 #include "backend/cuda/kernels/campplus/frames.hpp"
 #include "backend/cuda/kernels/campplus/map_conv.hpp"
+#include "backend/cuda/kernels/split_half.hpp"
 
 namespace diarist::backend::cuda::campplus {
 namespace {
-
-std::uint16_t bits_of(__half value) {
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-/// High (0) or low (1) part of a number.
-std::uint16_t part_of(float value, int part) {
-  const __half high = __float2half_rn(value);
-  return bits_of(part == 0 ? high : __float2half_rn(value - __half2float(high)));
-}
 
 /// Channel of a row when a thread's sums shall be eight neighbours: see the headers.
 int grouped_row(int row) {
@@ -43,7 +29,7 @@ std::vector<std::uint16_t> pack_map_conv(const float* weight, int taps, bool exa
       for (int row = 0; row < 32; ++row)
         for (int c = 0; c < 32; ++c)
           packed.push_back(
-              part_of(weight[index_of(grouped_row(row) * 32 + c, taps, tap)] * scale, part));
+              split_half(weight[index_of(grouped_row(row) * 32 + c, taps, tap)] * scale, part));
   return packed;
 }
 
@@ -56,7 +42,7 @@ std::vector<std::uint16_t> pack_row_product(const float* weight, int outputs, in
       for (int part = 0; part < (exact ? 2 : 1); ++part)
         for (int row = first; row < first + 128; ++row)
           for (int c = chunk; c < chunk + 32; ++c)
-            packed.push_back(part_of(
+            packed.push_back(split_half(
                 weight[index_of(grouped ? grouped_row(row) : row, inputs, c)] * scale, part));
   return packed;
 }
@@ -68,7 +54,7 @@ std::vector<std::uint16_t> pack_local(const float* weight, bool exact, float sca
       for (int tap = 0; tap < 3; ++tap)
         for (int o = 0; o < kGrowth; ++o)
           for (int c = chunk; c < chunk + 32; ++c)
-            packed.push_back(part_of(weight[index_of(o * kHidden + c, 3, tap)] * scale, part));
+            packed.push_back(split_half(weight[index_of(o * kHidden + c, 3, tap)] * scale, part));
   return packed;
 }
 
@@ -83,8 +69,8 @@ FoldedAffine fold_affine(const float* scale, const float* offset, int columns) {
       const float size = std::fmax(std::fabs(s), std::fabs(o) / kMost);
       const float factor = size > 0 ? size : 1;
       folded.factors.push_back(factor);
-      words[e] = part_of(s / factor, 0);
-      words[2 + e] = part_of(o / factor, 0);
+      words[e] = split_half(s / factor, 0);
+      words[2 + e] = split_half(o / factor, 0);
     }
     folded.pairs.insert(folded.pairs.end(), words, words + 4);
   }

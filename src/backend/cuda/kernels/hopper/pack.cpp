@@ -1,22 +1,8 @@
 #include "backend/cuda/kernels/hopper/pack.hpp"
-
-#include <cuda_fp16.h>
-
-#include <cstring>
+#include "backend/cuda/kernels/split_half.hpp"
 
 namespace diarist::backend::cuda::hopper {
 namespace {
-
-std::uint16_t bits_of(__half value) {
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-std::uint16_t half_of(float value, bool low = false) {
-  const __half high = __float2half_rn(value);
-  return bits_of(low ? __float2half_rn(value - __half2float(high)) : high);
-}
 
 std::size_t at(int o, int cin, int c, int taps, int tap) {
   return (static_cast<std::size_t>(o) * static_cast<std::size_t>(cin) +
@@ -39,7 +25,7 @@ Halves pack_tile(const float* weight, int cout, int cin, bool split, float scale
             const int key = static_cast<int>(flat ? (row >> 1) & 3 : row & 7);
             const int column = ((c / 8) ^ key) * 8 + c % 8;
             packed[row * static_cast<std::size_t>(slab) + static_cast<std::size_t>(column)] =
-                half_of(weight[at(o, cin, group * slab + c, 9, tap)] * scale, part == 1);
+                split_half(weight[at(o, cin, group * slab + c, 9, tap)] * scale, part);
           }
   return packed;
 }
@@ -54,7 +40,7 @@ Halves pack_walk(const float* weight, int channels, bool split, float scale) {
         for (int o = 0; o < channels; ++o)
           for (int c = 0; c < channels; ++c)
             packed.push_back(
-                half_of(weight[at(o, channels, c, 9, tap_f * 3 + tap_t)] * scale, part == 1));
+                split_half(weight[at(o, channels, c, 9, tap_f * 3 + tap_t)] * scale, part));
   return packed;
 }
 
@@ -66,8 +52,8 @@ Halves pack_down(const float* weight, const float* shortcut, int cout, int cin, 
     for (int tap = 0; tap < 10; ++tap)
       for (int o = first; o < first + 64; ++o)
         for (int c = 0; c < cin; ++c)
-          packed.push_back(tap < 9 ? half_of(weight[at(o, cin, c, 9, tap)] * scale)
-                                   : half_of(shortcut[at(o, cin, c, 1, 0)] * shortcut_scale));
+          packed.push_back(tap < 9 ? split_half(weight[at(o, cin, c, 9, tap)] * scale, 0)
+                                   : split_half(shortcut[at(o, cin, c, 1, 0)] * shortcut_scale, 0));
   return packed;
 }
 
