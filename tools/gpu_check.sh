@@ -6,7 +6,7 @@
 #
 #   tests      the cuda_*_test programs; a missing GPU or cuDNN is a failure
 #   sanitizer  compute-sanitizer (DIARIST_SANITIZERS: memcheck racecheck synccheck) on tests of small
-#              shapes and on five whole chunks
+#              shapes and on whole chunks and windows
 #   torch      every layer against torch in double precision
 #   bench      diarist bench embed: latency, throughput, memory (all precisions and families)
 #   profile    time of every launch beside its floor
@@ -165,12 +165,17 @@ section_sanitizer() {
   fi
   export DIARIST_REQUIRE_GPU=1
   local tool name path filter
-  for name in cuda_kernels_test cuda_library_test cuda_embedding_test; do
+  for name in cuda_kernels_test cuda_library_test cuda_embedding_test cuda_front_test \
+    cuda_segmentation_test cuda_campplus_test cuda_blocks_test; do
     path=$(program "$name")
     [ -n "$path" ] || continue
     case $name in
       cuda_library_test) filter='RangeScan.*:Epilogue.*' ;;
       cuda_embedding_test) filter='*BatchAndPositionDoNotMatter*' ;;
+      cuda_front_test) filter='Kernels/*' ;;
+      cuda_segmentation_test) filter='LstmLayers.KeepToTheReference:Segmentation.EveryTap*' ;;
+      cuda_campplus_test) filter='*EveryValueEqualsTheReference*:*ManyShortItems*' ;;
+      cuda_blocks_test) filter='CudaBlocks.*' ;;
       *) filter='-ConvTimes.*' ;;
     esac
     for tool in ${DIARIST_SANITIZERS:-memcheck racecheck synccheck}; do
