@@ -106,6 +106,8 @@ class LstmLayers : public testing::Test {
         cells(0, cell_bytes(plan), "cells");
     check(cudaMemset(products.data(), 0xFF, products.bytes()), "poison");
     check(cudaMemset(cells.data(), 0xFF, cells.bytes()), "poison");
+    // The queue's stream does not wait for the default one.
+    check(cudaDeviceSynchronize(), "poison");
     const LstmRows in(facts_, input.as<__half>(), rows.depth, rows.frames * rows.windows);
     layer.run(plan, in, output.as<__half>(), products.as<float>(), cells.as<float>(),
               queue.stream());

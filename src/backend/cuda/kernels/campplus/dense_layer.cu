@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
       admit_successor();
     }
     block_arrive(kPendingBarrier, kThreads);
-    __syncthreads();
+    block_barrier(kSumsBarrier, kThreads);
     write_sums(tile, space, sums_shared, kHidden, thread - kProductThreads, args.sums);
     return;
   }
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
       *reinterpret_cast<float2*>(target + kTileRows * kTapPitch) =
           make_float2(taps[8 + j][2 * h], taps[8 + j][2 * h + 1]);
     }
-  __syncthreads();
+  block_barrier(kSumsBarrier, kThreads);
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int r = row + 8 * h;

@@ -25,7 +25,7 @@ Halves pack_tile(const float* weight, int cout, int cin, bool split, float scale
             const int key = static_cast<int>(flat ? (row >> 1) & 3 : row & 7);
             const int column = ((c / 8) ^ key) * 8 + c % 8;
             packed[row * static_cast<std::size_t>(slab) + static_cast<std::size_t>(column)] =
-                split_half(weight[at(o, cin, group * slab + c, 9, tap)] * scale, part);
+                split_half(weight[at(o, cin, group * slab + c, 9, tap)] * scale, part == 1 ? 1 : 0);
           }
   return packed;
 }
