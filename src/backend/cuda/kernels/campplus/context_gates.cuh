@@ -12,8 +12,8 @@ namespace diarist::backend::cuda::campplus {
 inline constexpr int kGateThreads = 128;
 inline constexpr int kMostSegments = kTileRows / kGroupUnits + 1;  // in a tile
 inline constexpr int kGateBatch = 16;                              // segments at a time
-// Barriers of the block; 0 is __syncthreads, which must stand in one place for all of its threads.
-inline constexpr int kProductBarrier = 1, kGateBarrier = 2, kPendingBarrier = 3, kSumsBarrier = 4;
+// Barriers of the block; 0 is __syncthreads.
+inline constexpr int kProductBarrier = 1, kGateBarrier = 2, kPendingBarrier = 3;
 
 __device__ __forceinline__ void block_barrier(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

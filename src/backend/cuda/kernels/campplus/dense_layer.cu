@@ -145,8 +145,13 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
   float* const taps_shared = reinterpret_cast<float*>(shared);
   float* const sums_shared = reinterpret_cast<float*>(shared + T::kSumsAt);
   const int base = static_cast<int>(blockIdx.x) * kTileUnits - kTileLead;
-  const int thread = static_cast<int>(threadIdx.x);
-  if (thread >= kProductThreads) {
+  const int thread = static_cast<int>(threadIdx.x), quad = thread & 3;
+  // Of the product threads: their first of two units, eight apart.
+  const int row = 16 * (thread >> 5) + ((thread & 31) >> 2);
+  int segment[2] = {-1, -1};
+  float taps[12][4] = {};
+  const bool makes_gates = thread >= kProductThreads;
+  if (makes_gates) {
     const PackTile tile = args.tables.tiles[blockIdx.x];
     find_segments(args.tables, base, thread - kProductThreads, space);
     if (args.pending.local != nullptr) {
@@ -160,37 +165,38 @@ __global__ void __launch_bounds__(kThreads, 1) dense_layer(DenseLayerArgs args) 
       admit_successor();
     }
     block_arrive(kPendingBarrier, kThreads);
-    block_barrier(kSumsBarrier, kThreads);
-    write_sums(tile, space, sums_shared, kHidden, thread - kProductThreads, args.sums);
+  } else {
+    float sum[16][4] = {};
+    multiply_rows<T>(
+        sum, args.rows, base, args.tables, args.columns, args.pending.local != nullptr,
+        args.reduce.weights, shared, [&] {
+          copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine, args.columns);
+          copy_weights<kProductThreads>(shared_address(shared) + T::kLocalAt, args.local_weights,
+                                        kHidden / kChunk * kLocalRows * T::kParts);
+        });
+    segment[0] = space.segments[row];
+    segment[1] = space.segments[row + 8];
+    HiddenWords<kExact> hidden;
+    make_hidden<kExact>(args, sum, segment, hidden);
+    multiply_local<kExact>(taps, hidden, shared_address(shared) + T::kLocalAt);
+    block_barrier(kProductBarrier, kProductThreads);  // the ring has been read
+    sum_groups<kExact>(hidden, sums_shared);
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float* const target = taps_shared + (row + 8 * h) * kTapPitch + 8 * j + 2 * quad;
+        *reinterpret_cast<float2*>(target) = make_float2(taps[j][2 * h], taps[j][2 * h + 1]);
+        *reinterpret_cast<float2*>(target + kTileRows * kTapPitch) =
+            make_float2(taps[8 + j][2 * h], taps[8 + j][2 * h + 1]);
+      }
+  }
+  __syncthreads();  // in one place for all threads, or it is none
+  if (makes_gates) {
+    write_sums(args.tables.tiles[blockIdx.x], space, sums_shared, kHidden, thread - kProductThreads,
+               args.sums);
     return;
   }
-  const int lane = thread & 31, warp = thread >> 5, quad = lane & 3;
-  float sum[16][4] = {};
-  multiply_rows<T>(
-      sum, args.rows, base, args.tables, args.columns, args.pending.local != nullptr,
-      args.reduce.weights, shared, [&] {
-        copy_affine<kExact>(shared_address(shared) + T::kAffineAt, args.affine, args.columns);
-        copy_weights<kProductThreads>(shared_address(shared) + T::kLocalAt, args.local_weights,
-                                      kHidden / kChunk * kLocalRows * T::kParts);
-      });
-  const int row = 16 * warp + (lane >> 2);
-  const int segment[2] = {space.segments[row], space.segments[row + 8]};
-  HiddenWords<kExact> hidden;
-  make_hidden<kExact>(args, sum, segment, hidden);
-  float taps[12][4] = {};
-  multiply_local<kExact>(taps, hidden, shared_address(shared) + T::kLocalAt);
-  block_barrier(kProductBarrier, kProductThreads);  // the ring has been read
-  sum_groups<kExact>(hidden, sums_shared);
-#pragma unroll
-  for (int j = 0; j < 4; ++j)
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      float* const target = taps_shared + (row + 8 * h) * kTapPitch + 8 * j + 2 * quad;
-      *reinterpret_cast<float2*>(target) = make_float2(taps[j][2 * h], taps[j][2 * h + 1]);
-      *reinterpret_cast<float2*>(target + kTileRows * kTapPitch) =
-          make_float2(taps[8 + j][2 * h], taps[8 + j][2 * h + 1]);
-    }
-  block_barrier(kSumsBarrier, kThreads);
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int r = row + 8 * h;
