@@ -32,6 +32,10 @@ RttmFile parse_rttm(std::string_view text, const std::string& source);
 /// Reads a file of RTTM. \throws Error kNotFound, kBadFile.
 RttmFile read_rttm(const std::filesystem::path& file);
 
+/// Reads turns in any format that has a reader, told by the file's ending and content.
+/// \throws Error kNotFound, kBadFile.
+RttmFile read_turns(const std::filesystem::path& file);
+
 /// RTTM text of a result, three decimals. `exclusive` prints the exclusive turns.
 /// White space, control characters and '%' in the uri are written as %XX, so the id stays one field
 /// and can be undone; an empty uri is written as <NA>. Labels likewise.

@@ -151,4 +151,6 @@ RttmFile read_rttm(const std::filesystem::path& file) {
   return parse_rttm(base::read_text(file), file.string());
 }
 
+RttmFile read_turns(const std::filesystem::path& file) { return read_rttm(file); }
+
 }  // namespace diarist
