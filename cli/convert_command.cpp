@@ -79,13 +79,15 @@ int convert(const ConvertArguments& arguments) {
 
 void add_convert(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ConvertArguments>();
+  arguments->place.file_unless_folder = true;
   CLI::App* command = app.add_subcommand("convert", "turns from one format into another");
   command->add_option("in", arguments->input, "file with turns; - is standard input")
       ->required()
       ->type_name("IN");
   command
       ->add_option("out", arguments->place.out,
-                   "file, or folder for one file per recording; - is standard output")
+                   "file, or folder (it is there or ends with /) for one file per recording; - is "
+                   "standard output")
       ->required()
       ->type_name("OUT");
   add_format_option(*command, "--from", arguments->from,

@@ -59,10 +59,11 @@ ResultSink::ResultSink(std::vector<std::string> ids, const OutputPlace& place)
   if (place.out.empty() || place.out == "-") {
     kind_ = Kind::kStandardOutput;
   } else {
-    kind_ = ending && !is_folder(place.out) ? Kind::kFile : Kind::kFolder;
+    const bool named_as_file = ending || place.file_unless_folder;
+    kind_ = named_as_file && !is_folder(place.out) ? Kind::kFile : Kind::kFolder;
   }
   if (formats_.empty()) {
-    formats_ = {kind_ == Kind::kFile ? *ending : Format::kRttm};
+    formats_ = {kind_ == Kind::kFile && ending ? *ending : Format::kRttm};
   }
   refuse_what_does_not_fit();
   if (kind_ == Kind::kFile) check_output_place(out_);
@@ -91,10 +92,12 @@ void ResultSink::refuse_what_does_not_fit() const {
     return;
   }
   const FormatInfo& info = format_info(formats_[0]);
-  if (formats_.size() > 1) refuse("several formats need --out with a folder");
+  if (formats_.size() > 1)
+    refuse("several formats go into a folder, not one file or standard output");
   if (ids_.size() > 1 && !info.holds_many)
-    refuse(fmt::format("{} holds one recording only; several need --out with a folder",
-                       std::string(info.name)));
+    refuse(fmt::format(
+        "a file of {} holds one recording only; let the {} go into a folder (--out DIR)",
+        std::string(info.name), ids_.size()));
 }
 
 std::filesystem::path ResultSink::file_of(std::size_t i, Format format) const {

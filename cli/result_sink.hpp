@@ -24,6 +24,8 @@ struct OutputPlace {
   /// file. Anything else: a folder with a file per recording and format.
   std::string out;
   std::vector<Format> formats;  ///< empty: that of the file's ending, else RTTM
+  /// Any name is a file's but that of a folder which is there or ends with a slash.
+  bool file_unless_folder = false;
 };
 
 /// Takes the results of one call. Everything that can be refused is refused before the work.

@@ -67,9 +67,8 @@ std::string json_number(double value) {
 PrintedTurn printed_turn(const Diarization& result, const Turn& turn) {
   PrintedTurn printed{rounded_milliseconds(turn.start), rounded_milliseconds(turn.end),
                       rounded_milliseconds(turn.end - turn.start)};
-  if (result.settings.reference) return printed;
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
-  if (result.duration > 0) {
+  if (!result.settings.reference && result.duration > 0) {
     // Less than a millisecond is shorter than anything three decimals can tell.
     const std::int64_t whole = floored_milliseconds(result.duration);
     if (whole >= 1) limit = whole;

@@ -41,8 +41,8 @@ struct PrintedTurn {
 };
 
 /// Rounds one turn of a result (spec/pipeline.md sections 14 and 18). Unless the result is a
-/// reference run, nothing printed passes the duration (where that is known), and a turn that would
-/// have no length is printed as one millisecond.
+/// reference run, nothing printed passes the duration (where that is known). A turn that would have
+/// no length is printed as one millisecond.
 PrintedTurn printed_turn(const Diarization& result, const Turn& turn);
 
 }  // namespace diarist::output

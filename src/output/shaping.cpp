@@ -142,7 +142,7 @@ void rename(Diarization& result, const TurnShaping& shaping) {
     if (i < result.speakers.size()) {
       renames[result.speakers[i].name] = shaping.names[i];
     } else {
-      result.warnings.push_back(fmt::format("name '{}' was not given: {} speakers were found",
+      result.warnings.push_back(fmt::format("name '{}' is not used: {} speakers were found",
                                             shaping.names[i], result.speakers.size()));
     }
   }
@@ -163,7 +163,7 @@ void rename(Diarization& result, const TurnShaping& shaping) {
   }
   for (const std::string& old : unused) {
     result.warnings.push_back(
-        fmt::format("name '{}' was not given: there is no speaker '{}'", renames[old], old));
+        fmt::format("name '{}' is not used: there is no speaker '{}'", renames[old], old));
   }
   for (auto* turns : {&result.turns, &result.exclusive_turns}) {
     for (Turn& turn : *turns) turn.speaker = places[static_cast<std::size_t>(turn.speaker)];

@@ -135,9 +135,8 @@ std::vector<Format> readable() {
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, RoundTrip, testing::ValuesIn(readable()), [](const auto& one) {
-  return std::string(format_info(one.param).name);
-});
+INSTANTIATE_TEST_SUITE_P(Formats, RoundTrip, testing::ValuesIn(readable()),
+                         [](const auto& one) { return std::string(format_info(one.param).name); });
 
 TEST(JsonRoundTrip, EverythingButTimesOfDayComesBackAsBytes) {
   Diarization result = test::small_result();
