@@ -30,7 +30,7 @@ struct EmbedArguments {
 
 // The turns of the recording: those under its name, or the only ones there are.
 std::vector<TimeSpan> read_turns(const std::string& segments, const std::string& audio) {
-  const RttmFile file = read_rttm(segments);
+  const RttmFile file = diarist::read_turns(segments);
   if (file.empty()) return {};
   auto found = file.begin();
   if (file.size() > 1) {
@@ -100,8 +100,9 @@ void add_embed(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("embed", "speaker embeddings of a recording or of its turns");
   command->add_option("audio", arguments->audio, "recording: WAV, FLAC, MP3, M4A, ...")->required();
-  command->add_option("--segments", arguments->segments,
-                      "RTTM: one embedding per turn, in its order (default: one for everything)");
+  command->add_option(
+      "--segments", arguments->segments,
+      "turns (RTTM, JSON, ...): one embedding each, in their order (default: one for all)");
   command->add_option("--out", arguments->out, "NumPy file to write: float32 [rows, dim]")
       ->required()
       ->type_name("X.npy");

@@ -12,24 +12,8 @@
 #include <utility>
 
 #include "diarist/error.hpp"
-#include "diarist/formats.hpp"
 
 namespace diarist::cli {
-
-std::string format_result(const Diarization& result, Format format, bool exclusive) {
-  switch (format) {
-    case Format::kRttm:
-      return to_rttm(result, exclusive);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kTable:
-      break;
-  }
-  if (!exclusive) return to_table(result, terminal_columns());
-  Diarization shown = result;
-  shown.turns = shown.exclusive_turns;
-  return to_table(shown, terminal_columns());
-}
 
 bool print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "diarist/shaping.hpp"
+
 namespace diarist {
 
 /// One stretch of speech of one speaker, in seconds; 0 <= start < end.
@@ -96,12 +98,13 @@ struct EffectiveSettings {
   int max_speakers = 0;                     ///< 0: not given
   std::vector<std::string> models;          ///< "segmentation sha256:...", one line per model file
   std::vector<std::string> kernel_choices;  ///< "conv_walk: 7", kernels and how many layers use it
+  TurnShaping shaping;                      ///< what shaped() did; names are in `renames`
 };
 
 struct Diarization {
   std::string uri;                    ///< name of the recording; empty for audio from memory
   double duration = 0;                ///< seconds of decoded audio
-  std::vector<Turn> turns;            ///< sorted by start, then end
+  std::vector<Turn> turns;            ///< sorted by start, then end, then speaker
   std::vector<Turn> exclusive_turns;  ///< at most one speaker at a time
   std::vector<Speaker> speakers;      ///< in the order of their names
   std::vector<std::string> warnings;
