@@ -125,7 +125,10 @@ Interval interval_of(const std::vector<Parts>& recordings, const std::vector<Par
   double low = (1 - options.level) / 2;
   double high = 1 - low;
   if (options.method == IntervalMethod::kBca) {
-    const auto [first, last] = std::equal_range(scores.begin(), scores.end(), interval.estimate);
+    // A resample of every recording in another order has the same score, up to rounding.
+    const double noise = 1e-12 * std::max(1.0, std::abs(interval.estimate));
+    const auto first = std::lower_bound(scores.begin(), scores.end(), interval.estimate - noise);
+    const auto last = std::upper_bound(first, scores.end(), interval.estimate + noise);
     const auto below = static_cast<double>(first - scores.begin());
     const auto up_to = static_cast<double>(last - scores.begin());
     const double bias =
