@@ -1,8 +1,12 @@
 // diarist diff: what changed between two diarizations.
 
-#include <map>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "diarist/turn_diff.hpp"
@@ -37,12 +41,20 @@ RttmFile read_side(const std::string& what) {
   return std::move(inputs.turns);
 }
 
+void complain_about(const std::vector<std::string>& uris, const char* side) {
+  constexpr std::size_t kMost = 5;
+  if (uris.empty()) return;
+  std::string text = fmt::format("warning: {} recordings only in {}:", uris.size(), side);
+  for (std::size_t i = 0; i < std::min(kMost, uris.size()); ++i) text += " " + uris[i];
+  complain(text + (uris.size() > kMost ? " ..." : ""));
+}
+
 int diff(const DiffArguments& arguments) {
   const DiffReport report =
       diff_turns(read_side(arguments.before), read_side(arguments.after), arguments.options);
   for (const std::string& warning : report.warnings) complain("warning: " + warning);
-  for (const std::string& uri : report.only_before) complain("warning: " + uri + ": only in A");
-  for (const std::string& uri : report.only_after) complain("warning: " + uri + ": only in B");
+  complain_about(report.only_before, "A");
+  complain_about(report.only_after, "B");
   print(arguments.json ? to_json(report, arguments.options, arguments.top)
                        : to_table(report, arguments.top));
   return arguments.exit_code && !report.changes.empty() ? kDiffers : kOk;

@@ -2,21 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "commands.hpp"
-#include "diarist/regions.hpp"
 #include "diarist/scoring.hpp"
 #include "diarist/turn_inputs.hpp"
 #include "output_files.hpp"
 
 namespace diarist::cli {
 namespace {
-
-enum class ScoreFormat { kTable, kJson, kMarkdown, kCsv };
 
 struct ScoreArguments {
   std::string reference;
@@ -26,7 +24,8 @@ struct ScoreArguments {
   ScoringOptions options;
   BootstrapOptions bootstrap;
   int resamples = 0;  // 0: no intervals
-  ScoreFormat format = ScoreFormat::kTable;
+  std::string format = "table";
+  std::string interval = "bca";
   bool json = false;
   bool mapping = false;
 };
@@ -53,17 +52,31 @@ TurnInputs read_side(const std::string& what) {
   return inputs;
 }
 
+// Of many recordings only the first warnings are printed; JSON and Markdown have them all.
+void warn(const std::vector<std::string>& warnings) {
+  constexpr std::size_t kMost = 20;
+  for (std::size_t i = 0; i < std::min(kMost, warnings.size()); ++i) {
+    complain("warning: " + warnings[i]);
+  }
+  if (warnings.size() > kMost) {
+    complain(fmt::format("warning: and {} more, all of them in --json", warnings.size() - kMost));
+  }
+}
+
 ScoreReport scored(const RttmFile& reference, const std::string& hypothesis,
                    const ScoringOptions& options) {
   ScoreReport report = score_files(reference, read_side(hypothesis).turns, options);
-  for (const std::string& warning : report.warnings) complain("warning: " + warning);
+  warn(report.warnings);
   return report;
 }
 
 int score(ScoreArguments arguments) {
-  if (!arguments.uem.empty()) arguments.options.uem = read_uem(arguments.uem);
+  if (!arguments.uem.empty()) arguments.options.uem = read_region_inputs(arguments.uem);
   const RttmFile reference = read_side(arguments.reference).turns;
   ScoreReport report = scored(reference, arguments.hypothesis, arguments.options);
+  if (arguments.interval == "percentile") {
+    arguments.bootstrap.method = IntervalMethod::kPercentile;
+  }
   if (arguments.resamples > 0) {
     arguments.bootstrap.resamples = arguments.resamples;
     report.intervals = bootstrap_scores(report, arguments.bootstrap);
@@ -72,26 +85,19 @@ int score(ScoreArguments arguments) {
     const ScoreReport other = scored(reference, arguments.compare, arguments.options);
     report.comparison = compare_scores(report, other, arguments.bootstrap);
   }
-  switch (arguments.json ? ScoreFormat::kJson : arguments.format) {
-    case ScoreFormat::kTable:
-      print(to_table(report, arguments.options, arguments.mapping));
-      break;
-    case ScoreFormat::kJson:
-      print(to_json(report, arguments.options));
-      break;
-    case ScoreFormat::kMarkdown:
-      print(to_markdown(report, arguments.options, arguments.mapping));
-      break;
-    case ScoreFormat::kCsv:
-      print(to_csv(report));
-      break;
+  if (arguments.json || arguments.format == "json") {
+    print(to_json(report, arguments.options));
+  } else if (arguments.format == "markdown") {
+    print(to_markdown(report, arguments.options, arguments.mapping));
+  } else if (arguments.format == "csv") {
+    print(to_csv(report));
+  } else {
+    print(to_table(report, arguments.options, arguments.mapping));
   }
   return kOk;
 }
 
 void add_statistics(CLI::App& command, ScoreArguments& arguments) {
-  const std::map<std::string, IntervalMethod> methods = {
-      {"bca", IntervalMethod::kBca}, {"percentile", IntervalMethod::kPercentile}};
   command
       .add_option("--bootstrap", arguments.resamples,
                   "confidence intervals of DER and JER from N resamples of the recordings")
@@ -103,10 +109,10 @@ void add_statistics(CLI::App& command, ScoreArguments& arguments) {
   command.add_option("--level", arguments.bootstrap.level, "share of the intervals")
       ->type_name("P")
       ->capture_default_str();
-  command.add_option("--interval", arguments.bootstrap.method, "kind of interval: bca, percentile")
+  command.add_option("--interval", arguments.interval, "kind of interval: bca, percentile")
       ->type_name("KIND")
-      ->transform(CLI::CheckedTransformer(methods).description(""))
-      ->default_str("bca");
+      ->check(CLI::IsMember({"bca", "percentile"}).description(""))
+      ->capture_default_str();
   command
       .add_option("--compare", arguments.compare,
                   "turns of a second system: DER difference (HYP - HYP2) with an interval, sign "
@@ -132,20 +138,18 @@ void add_score(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag("--skip-overlap", arguments->options.skip_overlap,
                     "leave out where the reference has two or more voices");
-  command->add_option("--uem", arguments->uem, "score the regions in this NIST UEM file only")
+  command
+      ->add_option("--uem", arguments->uem,
+                   "score the regions in this NIST UEM file only (or a folder, or @LIST)")
       ->type_name("FILE");
   command->add_flag("--md-eval", arguments->options.md_eval,
                     "the rules of NIST's md-eval where they differ (docs/scoring.md)");
   add_statistics(*command, *arguments);
   command->add_flag("--mapping", arguments->mapping, "print who was paired with whom");
-  const std::map<std::string, ScoreFormat> formats = {{"table", ScoreFormat::kTable},
-                                                      {"json", ScoreFormat::kJson},
-                                                      {"markdown", ScoreFormat::kMarkdown},
-                                                      {"csv", ScoreFormat::kCsv}};
   command->add_option("--format", arguments->format, "table, json, markdown, csv")
       ->type_name("FORMAT")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
-      ->default_str("table");
+      ->check(CLI::IsMember({"table", "json", "markdown", "csv"}).description(""))
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "the same as --format json (docs/json.md)");
   command->footer(kConventions);
   command->callback([arguments, &action] { action = [arguments] { return score(*arguments); }; });

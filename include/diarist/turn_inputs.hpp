@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diarist/formats.hpp"
+#include "diarist/regions.hpp"
 
 namespace diarist {
 
@@ -28,6 +29,11 @@ struct TurnInputs {
 /// \throws Error kNotFound, kBadFile; kInvalidArgument where two files have turns of one recording,
 /// or a folder has several other formats and no RTTM.
 TurnInputs read_turn_inputs(const std::string& what);
+
+/// Reads UEM regions from a file, from the *.uem files of a folder or from "@LIST". Regions of one
+/// recording in several files are put together.
+/// \throws Error kNotFound, kBadFile.
+Regions read_region_inputs(const std::string& what);
 
 /// Paths in a text, one per line; blanks around them, empty lines and lines that begin with '#' are
 /// skipped. Relative paths are meant from `folder`.

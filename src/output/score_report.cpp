@@ -31,10 +31,10 @@ void add_comparison(const ScoreComparison& comparison, std::vector<std::string>&
       per_cent(comparison.difference.estimate), 100 * comparison.options.level,
       interval_text(comparison.difference), drawn(comparison.options, comparison.recordings)));
   lines.push_back(fmt::format(
-      "better in {} recordings, worse in {}, equal in {}: sign test p = {:.4f}",
+      "better in {} recordings, worse in {}, equal in {}: sign test p = {:.3g}",
       comparison.first_better, comparison.second_better, comparison.equal, comparison.sign_p));
   lines.push_back(
-      fmt::format("permutation test p = {:.4f} ({} {} assignments)", comparison.permutation_p,
+      fmt::format("permutation test p = {:.3g} ({} {} assignments)", comparison.permutation_p,
                   comparison.every_permutation ? "all" : "sampled", comparison.permutations));
 }
 

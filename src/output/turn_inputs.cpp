@@ -28,6 +28,11 @@ std::string lower_ending(const fs::path& file) {
   return ending;
 }
 
+std::vector<fs::path> list_files(const std::string& what) {
+  const fs::path list = what.substr(1);
+  return parse_path_list(base::read_text(list), list.string(), list.parent_path());
+}
+
 // Files of turns in a folder, sorted by name, all of one format.
 std::vector<fs::path> files_of(const fs::path& folder, std::vector<std::string>& notes) {
   std::map<std::string, std::vector<fs::path>> by_ending;
@@ -111,15 +116,37 @@ TurnInputs read_turn_inputs(const std::string& what) {
     if (!fs::is_directory(what, ignored)) return {read_turns(what), {what}, {}};
   }
   Collector collector;
-  std::vector<fs::path> files;
-  if (what.starts_with('@')) {
-    const fs::path list = what.substr(1);
-    files = parse_path_list(base::read_text(list), list.string(), list.parent_path());
-  } else {
-    files = files_of(what, collector.notes());
-  }
+  const std::vector<fs::path> files =
+      what.starts_with('@') ? list_files(what) : files_of(what, collector.notes());
   for (const fs::path& file : files) collector.add(file);
   return std::move(collector).finish();
+}
+
+Regions read_region_inputs(const std::string& what) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  if (what.starts_with('@')) {
+    files = list_files(what);
+  } else if (fs::is_directory(what, error)) {
+    for (fs::directory_iterator entry(what, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (lower_ending(entry->path()) == ".uem") files.push_back(entry->path());
+    }
+    if (files.empty()) {
+      base::fail(ErrorCode::kNotFound, "{}: the folder has no *.uem file", what);
+    }
+    std::sort(files.begin(), files.end());
+  } else {
+    files.emplace_back(what);
+  }
+  Regions regions;
+  for (const fs::path& file : files) {
+    for (const auto& [uri, more] : read_uem(file)) {
+      std::vector<Region>& known = regions[uri];
+      known.insert(known.end(), more.begin(), more.end());
+    }
+  }
+  return regions;
 }
 
 std::vector<fs::path> parse_path_list(std::string_view text, const std::string& source,

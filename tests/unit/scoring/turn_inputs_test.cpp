@@ -98,6 +98,21 @@ TEST(TurnInputs, WhatIsNotThereIsSaid) {
   EXPECT_NE(text.find(".csv"), std::string::npos) << text;
 }
 
+TEST(RegionInputs, FileFolderAndList) {
+  const test::TempFolder folder;
+  write(folder.path() / "uem" / "a.uem", "a 1 0 5\n");
+  write(folder.path() / "uem" / "b.UEM", "b 1 1 2\na 1 7 8\n");
+  write(folder.path() / "uem" / "c.txt", "c 1 1 2\n");
+  write(folder.path() / "some.txt", "uem/a.uem\n");
+  const Regions all = read_region_inputs((folder.path() / "uem").string());
+  EXPECT_EQ(all, (Regions{{"a", {{0, 5}, {7, 8}}}, {"b", {{1, 2}}}}));
+  EXPECT_EQ(read_region_inputs(std::string("@").append((folder.path() / "some.txt").string())),
+            (Regions{{"a", {{0, 5}}}}));
+  EXPECT_EQ(read_region_inputs((folder.path() / "uem" / "a.uem").string()),
+            (Regions{{"a", {{0, 5}}}}));
+  EXPECT_THROW(read_region_inputs(folder.path().string()), Error);
+}
+
 TEST(PathList, RefusesAZeroByte) {
   EXPECT_THROW(parse_path_list(std::string("a\0b\n", 4), "list", ""), Error);
   EXPECT_EQ(parse_path_list("a\n#b\nc", "list", "f"),

@@ -19,8 +19,8 @@ ScoringOptions inside(const Regions& regions) {
 }
 
 TEST(ScoringUem, CountsWhatLiesInsideOnly) {
-  // 5-8 and 12-20 of A 0-10, B 10-20, heard as x 0-20: A 3 s right, B 8 s called x? The pairing is
-  // that of the regions: x is B (8 s), A's 3 s are confused.
+  // 5-8 and 12-20 of A 0-10, B 10-20, heard as x 0-20. Over everything x is as much A as B; in the
+  // regions x is B (8 s), and A's 3 s are confused.
   const Score score =
       score_turns({{0, 10, "A"}, {10, 10, "B"}}, {{0, 20, "x"}}, {{12, 20}, {5, 7}, {6, 8}});
   EXPECT_DOUBLE_EQ(score.total, 11);
@@ -104,15 +104,14 @@ TEST(ScoringMdEval, PairsBeforeTheCollarIsCutAway) {
   options.md_eval = true;
   // Together: x-A 3, x-B 2.5, y-A 2. Best: x-B and y-A give 4.5 against 3 for x-A alone.
   EXPECT_DOUBLE_EQ(score_turns(reference, hypothesis, options).confusion, 0);
-  // One more second of x in A's collars (13.5-14 and 10-10.5) and x-A 4 + nothing for y and B is
-  // still less than 4.5; with two more (20-20.5 does not count) it is 5 and wins.
+  // x in A's collars 10-10.5 and 13.5-14 as well: x-A 4 is still less than 4.5.
   Turns more = hypothesis;
   more.push_back({10, 0.5, "x"});
   more.push_back({13.5, 0.5, "x"});
   more.push_back({5.5, 3, "x"});
   const Score md_eval = score_turns(reference, more, options);
   EXPECT_DOUBLE_EQ(md_eval.confusion, 0);
-  more.push_back({10.5, 0.6, "x"});  // x-A 4.6
+  more.push_back({10.5, 0.6, "x"});  // x-A 4.6: now it is more
   const Score other = score_turns(reference, more, options);
   EXPECT_DOUBLE_EQ(other.confusion, 2.5 + 1.9);  // x is A now: B as x, A as y where x is silent
 }
