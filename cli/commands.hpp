@@ -23,6 +23,7 @@ void add_embed(CLI::App& app, Action& action);
 void add_models(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   cli::add_cluster(app, action);
   cli::add_embed(app, action);
   cli::add_models(app, action);
+  cli::add_report(app, action);
   cli::add_score(app, action);
   cli::add_info(app, action);
   cli::add_bench(app, action);

@@ -19,6 +19,7 @@
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
+#include "report_options.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -32,6 +33,7 @@ struct RunArguments {
   std::optional<Format> format;
   std::string save_stages;
   bool timings = false;
+  ReportOutputs reports;
 };
 
 const char* ending(Format format) {
@@ -67,6 +69,7 @@ class Results {
       const std::filesystem::path folder(arguments_.save_stages);
       save_stages(*result.stages, arguments_.inputs.size() > 1 ? folder / file_name(id) : folder);
     }
+    write_reports(arguments_.reports, arguments_.inputs[i], arguments_.inputs.size() > 1, result);
     const Format format = arguments_.format.value_or(Format::kRttm);
     const std::string text = format_result(result, format, arguments_.exclusive);
     if (arguments_.out.empty()) return print(text);
@@ -193,6 +196,8 @@ int run(RunArguments arguments) {
       arguments.format.value_or(Format::kRttm) == Format::kJson)
     throw Error(ErrorCode::kInvalidArgument, "JSON of several recordings needs --out DIR");
   const InterruptGuard interrupt;
+  check_report_outputs(arguments.reports, arguments.inputs.size() > 1);
+  arguments.run.keep_waveform = arguments.reports.any();
   arguments.run.keep_stages = !arguments.save_stages.empty();
   if (!arguments.out.empty()) {
     std::error_code error;
@@ -239,10 +244,12 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option(
       "--save-stages", arguments->save_stages,
       "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
+  add_report_options(*command, arguments->reports, "--report");
   command->footer(
       "Examples:\n"
       "  diarist run meeting.wav\n"
       "  diarist run --format table --num-speakers 2 call.mp3\n"
+      "  diarist run --report meeting.html meeting.wav\n"
       "  diarist run --out results --format json *.flac\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
