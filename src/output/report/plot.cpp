@@ -133,7 +133,6 @@ class Painter {
                    tick_text(std::llround(i * step * 1000), step < 1)});
     }
     add(PlotBox{left_, axis_ - 0.5, right_ - left_, 1, kSoft});
-    add(PlotText{left_ - 12, axis_ + 18, 11, Anchor::kEnd, kSoft, false, "time"});
   }
 
   void draw_wave(double top) {

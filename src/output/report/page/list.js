@@ -17,13 +17,8 @@ function filteredTurns(state, overlaps, filter) {
 /** A function that tells whether a turn touches an overlap. */
 function overlapTest(overlaps) {
   return (turn) => {
-    let low = 0, high = overlaps.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (overlaps[middle][1] > turn.start) high = middle;
-      else low = middle + 1;
-    }
-    return low < overlaps.length && overlaps[low][0] < turn.end;
+    const first = firstOverlap(overlaps, turn.start);
+    return first < overlaps.length && overlaps[first][0] < turn.end;
   };
 }
 

@@ -25,6 +25,17 @@ function firstReaching(reach, time) {
   return low;
 }
 
+/** Index of the first overlap that ends after a time in milliseconds. */
+function firstOverlap(overlaps, time) {
+  let low = 0, high = overlaps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (overlaps[middle][1] > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 class Timeline {
   constructor(duration, waveform, elements) {
     this.duration = Math.max(duration, 0.001);
@@ -196,22 +207,21 @@ class Timeline {
     }
     const count = Math.ceil(this.width), width = this.secondsPerPixel;
     if (this.heights.length < count) this.heights = new Float32Array(count);
+    // Plain rectangles: a path of a thousand of them takes a renderer without a GPU far longer.
     for (const kind of ['peak', 'power']) {
       this.waveform.heights(kind, this.start, width, count, this.heights);
-      const paths = new Map();
+      const body = kind === 'power';
+      let before = -1;
       for (let x = 0; x < count; x += 1) {
         const owner = this.owner[Math.min(this.owner.length - 1, Math.floor((this.start + (x + 0.5) * width) * 20))];
-        let path = paths.get(owner);
-        if (!path) paths.set(owner, path = new Path2D());
+        if (owner !== before) {
+          before = owner;
+          context.globalAlpha = owner === 0 || body ? 1 : 0.45;
+          context.fillStyle = owner === 0 ? (body ? colors.body : colors.wave)
+            : owner === 255 ? colors.text : colors.speakers[owner - 1];
+        }
         const h = Math.max(0.5, this.heights[x] * half);
-        path.rect(x, middle - h, 1, 2 * h);
-      }
-      for (const [owner, path] of paths) {
-        const body = kind === 'power';
-        context.globalAlpha = owner === 0 || body ? 1 : 0.45;
-        context.fillStyle = owner === 0 ? (body ? colors.body : colors.wave)
-          : owner === 255 ? colors.text : colors.speakers[owner - 1];
-        context.fill(path);
+        context.fillRect(x, middle - h, 1, 2 * h);
       }
     }
     context.globalAlpha = 1;
@@ -249,13 +259,7 @@ class Timeline {
   forEachOverlap(use) {
     let left = null, right = 0;
     const ends = this.overlaps;
-    let low = 0, high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ends[middle][1] / 1000 > this.start) high = middle;
-      else low = middle + 1;
-    }
-    for (let i = low; i < ends.length && ends[i][0] / 1000 < this.end; i += 1) {
+    for (let i = firstOverlap(ends, this.start * 1000); i < ends.length && ends[i][0] / 1000 < this.end; i += 1) {
       const x = this.xOf(ends[i][0] / 1000), end = Math.max(x + 1, this.xOf(ends[i][1] / 1000));
       if (left !== null && x <= right) {
         right = Math.max(right, end);
@@ -302,19 +306,21 @@ class Timeline {
 
   // Stripes over the parts of a lane's turns where others speak as well.
   stripeOverlaps(context, lane, top) {
-    context.save();
-    context.beginPath();
-    this.forEachOverlap((x, width) => { if (width >= 3) context.rect(x, top + 8, width, laneHeight - 17); });
-    context.clip();
+    const turns = this.byLane[lane], { overlaps } = this;
+    const shortest = 3 * this.secondsPerPixel * 1000;
     context.fillStyle = this.stripePattern(context, this.colors.hatch);
-    const turns = this.byLane[lane];
+    let k = firstOverlap(overlaps, this.start * 1000);
     for (let i = firstReaching(this.reach[lane], this.start); i < turns.length; i += 1) {
-      if (turns[i].start / 1000 >= this.end) break;
-      const x = Math.max(-4, this.xOf(turns[i].start / 1000));
-      const end = Math.min(this.width + 4, this.xOf(turns[i].end / 1000));
-      if (end - x >= 3) context.fillRect(x, top + 8, end - x, laneHeight - 17);
+      const turn = turns[i];
+      if (turn.start / 1000 >= this.end) break;
+      while (k < overlaps.length && overlaps[k][1] <= turn.start) k += 1;
+      for (let m = k; m < overlaps.length && overlaps[m][0] < turn.end; m += 1) {
+        const start = Math.max(turn.start, overlaps[m][0]), end = Math.min(turn.end, overlaps[m][1]);
+        if (end - start < shortest) continue;
+        const x = Math.max(-4, this.xOf(start / 1000));
+        context.fillRect(x, top + 8, Math.min(this.width + 4, this.xOf(end / 1000)) - x, laneHeight - 17);
+      }
     }
-    context.restore();
   }
 
   drawPlayhead(context) {
