@@ -79,7 +79,11 @@ class Tests:
         (self.folder / "exported.rttm").write_text(exported, encoding="utf-8")
         (self.folder / "wanted.rttm").write_text(wanted, encoding="utf-8")
         done = run(
-            self.program, "score", "--json", self.folder / "wanted.rttm", self.folder / "exported.rttm"
+            self.program,
+            "score",
+            "--json",
+            self.folder / "wanted.rttm",
+            self.folder / "exported.rttm",
         )
         total = json.loads(done.stdout)["total"]
         check(total["der"] == 0 and total["total"] > 0, total)
@@ -100,7 +104,9 @@ class Tests:
         cells = page.page.locator("#rows tr td:nth-child(2)").all_text_contents()
         check(cells == [name for _, _, name in TURNS], cells)
         check(page.troubles == [] and page.dialogs == [], page.troubles, page.dialogs)
-        check(len(page.requests) == 2 and page.requests[1].endswith("/tone%201%25.wav"), page.requests)
+        check(
+            len(page.requests) == 2 and page.requests[1].endswith("/tone%201%25.wav"), page.requests
+        )
         page.close()
 
     def test_policy_refuses_connections_and_code(self) -> None:
@@ -176,7 +182,10 @@ class Tests:
         middle, y = box["x"] + box["width"] / 2, box["y"] + 60
 
         def touch(kind: str, distance: float) -> None:
-            points = [{"x": middle - distance, "y": y, "id": 1}, {"x": middle + distance, "y": y, "id": 2}]
+            points = [
+                {"x": middle - distance, "y": y, "id": 1},
+                {"x": middle + distance, "y": y, "id": 2},
+            ]
             session.send(
                 "Input.dispatchTouchEvent",
                 {"type": kind, "touchPoints": [] if kind == "touchEnd" else points},
@@ -256,7 +265,9 @@ class Tests:
         self.score_zero(page.export("rttm", self.folder / "g.rttm"), given)
         self.check_json(page, given, edited=True)
         page.page.keyboard.press("Delete")
-        self.score_zero(page.export("rttm", self.folder / "h.rttm"), [t for t in given if t[0] != 14100])
+        self.score_zero(
+            page.export("rttm", self.folder / "h.rttm"), [t for t in given if t[0] != 14100]
+        )
         page.close()
 
     def check_json(self, page: Page, turns: list[tuple[int, int, str]], edited: bool) -> None:
@@ -266,7 +277,10 @@ class Tests:
         check(result["uri"] == URI and result.get("edited", False) is edited)
         key = lambda turn: (turn["start"], turn["end"], turn["speaker"])
         wanted = sorted(
-            [{"start": s / 1000, "end": e / 1000, "speaker": n, "confidence": 1.0} for s, e, n in turns],
+            [
+                {"start": s / 1000, "end": e / 1000, "speaker": n, "confidence": 1.0}
+                for s, e, n in turns
+            ],
             key=key,
         )
         check(sorted(result["turns"], key=key) == wanted, result["turns"], wanted)
@@ -318,7 +332,21 @@ class Tests:
                 )
             )
         names = [name for name, _ in seen]
-        wanted = ["skip", "export-rttm", "theme", "help-open", "play", "rate", "zoom-out", "speaker", "timeline", "previous", "filter-name", "filter-clear", "table-frame"]
+        wanted = [
+            "skip",
+            "export-rttm",
+            "theme",
+            "help-open",
+            "play",
+            "rate",
+            "zoom-out",
+            "speaker",
+            "timeline",
+            "previous",
+            "filter-name",
+            "filter-clear",
+            "table-frame",
+        ]
         places = [names.index(name) for name in wanted]
         check(places == sorted(places), names)
         check(all(visible for name, visible in seen), seen)
@@ -353,7 +381,9 @@ class Tests:
         for scheme in ("light", "dark"):
             page = self.open(color_scheme=scheme)
             results = axe.Axe().run(page.page)
-            found = [(v["id"], [n["html"][:90] for n in v["nodes"]][:3]) for v in results["violations"]]
+            found = [
+                (v["id"], [n["html"][:90] for n in v["nodes"]][:3]) for v in results["violations"]
+            ]
             check(found == [], scheme, found)
             page.close()
 
@@ -368,11 +398,18 @@ class Tests:
         check(light.page.evaluate(color) == colors[1])
         check(light.page.locator("#theme").get_attribute("aria-pressed") == "true")
         light.page.emulate_media(media="print")
-        check(light.page.locator(".tools").is_hidden() and light.page.locator("#turns").is_visible())
+        check(
+            light.page.locator(".tools").is_hidden() and light.page.locator("#turns").is_visible()
+        )
         light.close()
         dark.close()
         still = self.open(reduced_motion="reduce")
-        check(still.page.evaluate("getComputedStyle(document.querySelector('button')).transitionDuration") == "0s")
+        check(
+            still.page.evaluate(
+                "getComputedStyle(document.querySelector('button')).transitionDuration"
+            )
+            == "0s"
+        )
         still.close()
 
     def test_embedded_audio_needs_no_file(self) -> None:
@@ -387,7 +424,18 @@ class Tests:
         check(all(url.startswith(("file:", "blob:")) for url in page.requests), page.requests)
         check(page.troubles == [], page.troubles)
         page.close()
-        small = run(self.program, "report", self.turns, self.audio, "-o", file, "--embed-audio", "--embed-limit", "1", code=2)
+        small = run(
+            self.program,
+            "report",
+            self.turns,
+            self.audio,
+            "-o",
+            file,
+            "--embed-audio",
+            "--embed-limit",
+            "1",
+            code=2,
+        )
         check("--embed-limit" in small.stderr and small.stderr.count("\n") == 1, small.stderr)
         lost = self.folder / "lost.html"
         moved = self.folder / "moved.wav"
@@ -448,7 +496,9 @@ class Tests:
         size = file.stat().st_size
         check(size < 3_000_000, size)
         page = Page(self.browser, file)
-        loaded = page.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+        loaded = page.page.evaluate(
+            "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+        )
         numbers = {}
         for name, zoom in (("whole recording", 1), ("half an hour", 6), ("a minute", 180)):
             numbers[name] = page.page.evaluate(
@@ -509,7 +559,10 @@ class Tests:
         result.write_text(run(*command, "--format", "json").stdout, encoding="utf-8")
         page = Page(self.browser, html)
         check(page.export("rttm", self.folder / "run.rttm") == text)
-        own, exported = json.loads(result.read_text()), json.loads(page.export("json", self.folder / "x.json"))
+        own, exported = (
+            json.loads(result.read_text()),
+            json.loads(page.export("json", self.folder / "x.json")),
+        )
         for values in (own, exported):
             values.pop("timings")
             for speaker in values["speakers"]:  # sums of rounded and of unrounded times

@@ -55,12 +55,15 @@ def run(program: str, *arguments: str, code: int = 0) -> subprocess.CompletedPro
     return done
 
 
+# What the rule of docs/json.md escapes, with Python's own idea of white space.
+ESCAPED = {c for c in map(chr, range(0x10000)) if c.isspace()} | set(map(chr, range(0x21)))
+ESCAPED |= {"\x7f", "%"}
+
+
 def encode_field(text: str) -> str:
-    """The rule of docs/json.md, with Python's own idea of white space and control characters."""
-    spaces = {c for c in map(chr, range(0x10000)) if c.isspace() and c not in "\x1c\x1d\x1e\x1f"}
-    odd = spaces | set(map(chr, range(0x21))) | {"\x7f", "%"}
+    """A name as one field of RTTM."""
     return "".join(
-        "".join(f"%{byte:02X}" for byte in c.encode()) if c in odd else c for c in text
+        "".join(f"%{byte:02X}" for byte in c.encode()) if c in ESCAPED else c for c in text
     )
 
 
@@ -92,7 +95,9 @@ def write_long(file: Path, seconds: int) -> None:
     minute = bytearray()
     for second in range(60):
         level = 20 + (second * 37) % 90
-        minute += bytes(128 + int(level * sin(0.11 * i) * sin(pi * i / 16000)) for i in range(16000))
+        minute += bytes(
+            128 + int(level * sin(0.11 * i) * sin(pi * i / 16000)) for i in range(16000)
+        )
     with wave.open(str(file), "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(1)
