@@ -25,6 +25,7 @@ void add_models(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);

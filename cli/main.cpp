@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   cli::add_embed(app, action);
   cli::add_models(app, action);
   cli::add_convert(app, action);
+  cli::add_report(app, action);
   cli::add_score(app, action);
   cli::add_diff(app, action);
   cli::add_info(app, action);

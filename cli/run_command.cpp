@@ -124,6 +124,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 int run(RunArguments arguments) {
   const InterruptGuard interrupt;
   arguments.run.keep_stages = !arguments.results.save_stages.empty();
+  arguments.run.keep_waveform = arguments.results.reports.any();
   Results results(arguments.inputs, arguments.results);
   const auto start = std::chrono::steady_clock::now();
   const Diarizer diarizer(arguments.engine);
@@ -161,6 +162,7 @@ void add_run(CLI::App& app, Action& action) {
       "  diarist run --format table --num-speakers 2 call.mp3\n"
       "  diarist run --out results --format json,textgrid *.flac\n"
       "  diarist run --out meeting.srt --names Anna,Ben --merge-gap 1 meeting.m4a\n"
+      "  diarist run --report meeting.html meeting.wav\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

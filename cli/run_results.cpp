@@ -18,12 +18,14 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
   add_format_option(command, "--format", options.place.formats,
                     "rttm (default), or several with commas between");
   add_shaping_options(command, options.shaping);
+  add_report_options(command, options.reports, "--report");
   command.add_option("--save-stages", options.save_stages,
                      "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
 }
 
 Results::Results(const std::vector<std::string>& inputs, const ResultOptions& options)
     : inputs_(inputs), options_(options), ids_(unique_ids(inputs)), sink_(ids_, options.place) {
+  check_report_outputs(options.reports, inputs.size() > 1);
   shaped({}, options.shaping);  // throws for a wrong number before there is a result
 }
 
@@ -39,6 +41,7 @@ bool Results::write(std::size_t i, Diarization result) {
   for (std::size_t k = told; k < result.warnings.size(); ++k) {
     complain(fmt::format("{}: warning: {}", inputs_[i], result.warnings[k]));
   }
+  write_reports(options_.reports, inputs_[i], inputs_.size() > 1, result);
   return sink_.write(i, result);
 }
 

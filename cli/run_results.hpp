@@ -6,6 +6,7 @@
 
 #include "diarist/error.hpp"
 #include "diarist/result.hpp"
+#include "report_options.hpp"
 #include "result_sink.hpp"
 
 namespace diarist::cli {
@@ -13,10 +14,11 @@ namespace diarist::cli {
 struct ResultOptions {
   OutputPlace place;
   TurnShaping shaping;
+  ReportOutputs reports;
   std::string save_stages;  ///< folder for the stages' arrays; empty: none
 };
 
-/// --out, --format, the shaping options and --save-stages.
+/// --out, --format, the shaping options, --report, --plot and --save-stages.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
 /// Where the results of a call go.

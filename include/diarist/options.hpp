@@ -59,7 +59,8 @@ struct RunOptions {
   bool reference = false;
   /// Seconds between windows: 1, 2 or 5. 1 is the reference; larger is faster and less accurate.
   int step_seconds = 1;
-  bool keep_stages = false;  ///< return segmentations, embeddings, clusters and counts as well
+  bool keep_stages = false;    ///< return segmentations, embeddings, clusters and counts as well
+  bool keep_waveform = false;  ///< return Diarization::waveform: two bytes per 10 ms
   /// For benchmarks. The networks run as usual; then these activity and embeddings (windows one
   /// second apart), repeated to the recording's length and each vector moved by 2 % so that no two
   /// are equal, are clustered in place of what the networks said. Test weights would put everything

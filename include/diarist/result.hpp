@@ -12,11 +12,16 @@
 
 namespace diarist {
 
+struct Waveform;
+
 /// One stretch of speech of one speaker, in seconds; 0 <= start < end.
 struct Turn {
   double start = 0;
   double end = 0;
   int speaker = 0;  ///< index into Diarization::speakers
+  /// 0 to 1: share of the windows over the turn that heard this speaker, averaged over the turn's
+  /// frames (docs/report.md). 1 where nothing is known, e.g. turns read from a file.
+  float confidence = 1;
 };
 
 struct Speaker {
@@ -111,6 +116,7 @@ struct Diarization {
   EffectiveSettings settings;
   StageTimings timings;
   std::shared_ptr<const StageResults> stages;  ///< null unless asked for
+  std::shared_ptr<const Waveform> waveform;    ///< null unless asked for (waveform.hpp)
 };
 
 }  // namespace diarist

@@ -21,9 +21,10 @@ std::string turns_json(const Diarization& result, const std::vector<Turn>& turns
   std::vector<std::string> lines;
   for (const Turn& turn : turns) {
     const output::PrintedTurn printed = output::printed_turn(result, turn);
-    lines.push_back(fmt::format(R"({{"start": {}, "end": {}, "speaker": {}}})",
+    lines.push_back(fmt::format(R"({{"start": {}, "end": {}, "speaker": {}, "confidence": {}}})",
                                 milliseconds_text(printed.start), milliseconds_text(printed.end),
-                                json_string(output::speaker_name(result, turn))));
+                                json_string(output::speaker_name(result, turn)),
+                                output::json_three_decimals(turn.confidence)));
   }
   return output::json_list(lines, 2);
 }

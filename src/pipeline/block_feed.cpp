@@ -43,6 +43,7 @@ std::optional<SampleBlock> BlockFeed::decode() {
       std::span<const float>(scratch_).first(feed_.take(scratch_));
   if (samples.empty()) return std::nullopt;
   block.count = static_cast<std::int64_t>(samples.size());
+  if (peaks_) peaks_->add(samples);
   if (pack_ && pack_16(samples, block.pcm16)) return block;
   block.pcm16 = {};
   block.samples.assign(samples.begin(), samples.end());

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "audio/source.hpp"
+#include "diarist/waveform.hpp"
 #include "pipeline/sample_feed.hpp"
+#include "pipeline/waveform_peaks.hpp"
 
 namespace diarist::pipeline {
 
@@ -30,6 +32,8 @@ class BlockFeed {
   /// \param pack make 16-bit blocks where possible. \param source outlives the feed.
   BlockFeed(audio::Source& source, bool pack) : source_(source), feed_(source), pack_(pack) {}
 
+  /// Remembers peaks of what is decoded; before the first block.
+  void keep_waveform() { peaks_.emplace(); }
   /// Says that another thread will call decode_ahead(); before the first next().
   void expect_decoder() { ahead_ = true; }
   /// Decodes until the end, an error or abandon(); waits while enough blocks are ready.
@@ -44,6 +48,10 @@ class BlockFeed {
   /// After the end of the recording.
   std::int64_t samples() const noexcept { return feed_.taken(); }
   std::int64_t bad_count() const noexcept { return feed_.bad_count(); }
+  /// What keep_waveform() asked for, null otherwise.
+  std::shared_ptr<const Waveform> take_waveform() {
+    return peaks_ ? std::make_shared<const Waveform>(peaks_->finish()) : nullptr;
+  }
   bool bad_in(std::int64_t first, std::int64_t last) const noexcept {
     return feed_.bad_in(first, last);
   }
@@ -58,6 +66,7 @@ class BlockFeed {
   SampleFeed feed_;
   bool pack_;
   std::vector<float> scratch_;  // of decode()
+  std::optional<WaveformPeaks> peaks_;
   bool ahead_ = false;
   std::mutex mutex_;  // of everything below
   std::condition_variable_any changed_;

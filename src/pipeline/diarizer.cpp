@@ -173,6 +173,7 @@ class Diarizer::Impl {
   void run_networks(Session& session, const DeviceWorker& worker, audio::Source& source,
                     const RunOptions& options, const RunControl& control, Recording& recording) {
     pipeline::BlockFeed feed(source, !worker.in_host_memory());
+    if (options.keep_waveform) feed.keep_waveform();
     recording.feed = &feed;
     recording.silence_bad_windows = options.reference;
     if (control.progress)
@@ -225,6 +226,7 @@ class Diarizer::Impl {
     for (const std::string& warning : warnings) result.warnings.push_back(warning);
     note_bad_samples(recording.result.bad_samples, result);
     result.duration = static_cast<double>(recording.result.samples) / timeline::kSampleRate;
+    result.waveform = recording.result.waveform;
     result.timings += recording.timings;
     result.timings.device_idle = recording.timings.device_idle;
     result.settings = effective_settings(preset_, options);
@@ -303,6 +305,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
   pipeline::QueueWork work;
   work.count = files.size();
   work.silence_bad_windows = options.reference;
+  work.keep_waveform = options.keep_waveform;
   work.open = open;
   work.finish = [&](std::size_t i, std::size_t number, Recording& recording) {
     Diarization result;

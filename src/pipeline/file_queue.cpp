@@ -93,6 +93,7 @@ void Queue::decode() {
     try {
       source = work_.open(entry->index);
       feed = std::make_shared<BlockFeed>(*source, true);
+      if (work_.keep_waveform) feed->keep_waveform();
       feed->expect_decoder();
     } catch (...) {
       error = std::current_exception();

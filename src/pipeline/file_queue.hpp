@@ -19,6 +19,7 @@ namespace diarist::pipeline {
 struct QueueWork {
   std::size_t count = 0;
   bool silence_bad_windows = false;
+  bool keep_waveform = false;
   /// Opens a recording, on a decoding thread.
   std::function<std::unique_ptr<audio::Source>(std::size_t index)> open;
   /// Makes the result of what the networks said, on a finishing thread. `session`: whose it was.

@@ -7,6 +7,7 @@
 #include "pipeline/stopwatch.hpp"
 #include "timeline/activity.hpp"
 #include "timeline/aggregate.hpp"
+#include "timeline/confidence.hpp"
 #include "timeline/grid.hpp"
 #include "timeline/turn_check.hpp"
 #include "timeline/turns.hpp"
@@ -19,9 +20,9 @@ using timeline::kSampleRate;
 
 // Pieces of single-speaker runs whose own vector clearly prefers another centroid move there
 // (campplus.md, preset "open", step 10).
-void check_turns(const FinishInput& input, const cluster::Result& clusters, FrameMatrix& matrix,
-                 FrameMatrix& exclusive) {
-  if (!input.embed_pieces) return;
+std::vector<timeline::Move> check_turns(const FinishInput& input, const cluster::Result& clusters,
+                                        FrameMatrix& matrix, FrameMatrix& exclusive) {
+  if (!input.embed_pieces) return {};
   const std::int64_t log_mel_rows = 998 + std::int64_t{input.chunks - 1} * input.step_seconds * 100;
   const std::vector<timeline::Piece> pieces =
       timeline::pieces_to_check(matrix, clusters.clusters, log_mel_rows);
@@ -39,6 +40,7 @@ void check_turns(const FinishInput& input, const cluster::Result& clusters, Fram
   }
   timeline::apply_moves(matrix, moves);
   timeline::apply_moves(exclusive, moves);
+  return moves;
 }
 
 void add_speakers(const timeline::NamedTurns& named, const cluster::Result& clusters, int dim,
@@ -92,10 +94,12 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
     (which == 0 ? matrix : exclusive) =
         timeline::reconstruct(grid, input.activity, clusters.hard, which == 0 ? counts : single);
   });
-  check_turns(input, clusters, matrix, exclusive);
+  const std::vector<timeline::Move> moves = check_turns(input, clusters, matrix, exclusive);
 
-  const std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
-  const std::vector<timeline::Segment> alone = timeline::segments_of(exclusive);
+  std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
+  std::vector<timeline::Segment> alone = timeline::segments_of(exclusive);
+  timeline::add_confidence(grid, input.activity, clusters.hard, moves, segments);
+  timeline::add_confidence(grid, input.activity, clusters.hard, moves, alone);
   timeline::NamedTurns named = options.reference
                                    ? timeline::name_like_reference(segments, alone)
                                    : timeline::name_by_first_turn(segments, alone, input.duration);

@@ -41,12 +41,13 @@ class LogMelPages {
 
 /// What the networks say about a recording.
 struct NetworkResult {
-  std::int64_t samples = 0;            // decoded, at 16 kHz
-  std::int64_t bad_samples = 0;        // NaN or infinite, read as zero
-  int chunks = 0;                      // C
-  std::vector<std::uint8_t> activity;  // [C, 589] bits
-  std::vector<float> embeddings;       // [C, 3, D]
-  LogMelPages log_mel;                 // when the preset checks turns
+  std::int64_t samples = 0;                  // decoded, at 16 kHz
+  std::int64_t bad_samples = 0;              // NaN or infinite, read as zero
+  int chunks = 0;                            // C
+  std::vector<std::uint8_t> activity;        // [C, 589] bits
+  std::vector<float> embeddings;             // [C, 3, D]
+  LogMelPages log_mel;                       // when the preset checks turns
+  std::shared_ptr<const Waveform> waveform;  // when the feed keeps it
 };
 
 /// The caller fills the first part; everything else is the session's until it hands the recording

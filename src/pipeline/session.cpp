@@ -344,6 +344,7 @@ void Session::finish_recording(Recording& recording, const Done& done) {
   recording.result.samples = recording.decoded;
   recording.result.bad_samples = recording.feed->bad_count();
   recording.timings.decode += recording.feed->seconds_reading();
+  if (!recording.error) recording.result.waveform = recording.feed->take_waveform();
   if (!in_host_memory() && recording.result.chunks > 0) {
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - recording.started).count();

@@ -35,7 +35,7 @@ std::vector<Segment> runs_of(const FrameMatrix& matrix, int column) {
   std::vector<Segment> runs;
   int start = -1;
   const auto close = [&](int end) {
-    const Segment run{Grid::middle(start), Grid::middle(end), column};
+    const Segment run{Grid::middle(start), Grid::middle(end), column, start, end};
     if (run.end - run.start > kShortest) runs.push_back(run);
     start = -1;
   };
@@ -53,10 +53,12 @@ std::vector<Segment> without_gaps(const std::vector<Segment>& runs, double min_d
   std::vector<Segment> joined;
   for (const Segment& run : runs) {
     const double gap = joined.empty() ? 0 : run.start - joined.back().end;
-    if (!joined.empty() && (gap <= kShortest || gap < min_duration_off))
+    if (!joined.empty() && (gap <= kShortest || gap < min_duration_off)) {
       joined.back().end = std::max(joined.back().end, run.end);
-    else
+      joined.back().end_frame = std::max(joined.back().end_frame, run.end_frame);
+    } else {
       joined.push_back(run);
+    }
   }
   return joined;
 }
@@ -69,7 +71,8 @@ std::vector<Turn> turns_of(const std::vector<Segment>& segments,
   std::vector<Turn> turns;
   turns.reserve(segments.size());
   for (const Segment& segment : segments)
-    turns.push_back({segment.start, segment.end, speaker_of.at(segment.column)});
+    turns.push_back(
+        {segment.start, segment.end, speaker_of.at(segment.column), segment.confidence});
   return turns;
 }
 

@@ -15,6 +15,9 @@ struct Segment {
   double start = 0;
   double end = 0;
   int column = 0;
+  int first_frame = 0;  // frames [first_frame, end_frame) of the matrix
+  int end_frame = 0;
+  float confidence = 1;  // add_confidence() fills it
 };
 
 /// Segments in the reference's output order: start, end, track name, label.

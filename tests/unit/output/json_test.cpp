@@ -15,6 +15,7 @@ using nlohmann::json;
 
 TEST(Json, CarriesTheWholeResult) {
   Diarization result = test::small_result();
+  result.turns[0].confidence = 0.9375F;  // a tie: halves to even
   result.warnings = {"7 samples were not finite"};
   result.settings.device = "cpu";
   result.settings.kernels = "AVX2";
@@ -32,7 +33,10 @@ TEST(Json, CarriesTheWholeResult) {
   EXPECT_EQ(parsed["uri"], "meeting");
   EXPECT_EQ(parsed["duration"], 30.0);
   ASSERT_EQ(parsed["turns"].size(), 3U);
-  EXPECT_EQ(parsed["turns"][0], (json{{"start", 0.031}, {"end", 2.5}, {"speaker", "SPEAKER_00"}}));
+  EXPECT_EQ(
+      parsed["turns"][0],
+      (json{{"start", 0.031}, {"end", 2.5}, {"speaker", "SPEAKER_00"}, {"confidence", 0.938}}));
+  EXPECT_EQ(parsed["turns"][1]["confidence"], 1.0);
   EXPECT_EQ(parsed["turns"][2]["end"], 30.0);
   EXPECT_EQ(parsed["exclusive_turns"][0]["end"], 2.0);
   EXPECT_EQ(parsed["speakers"][0],
@@ -62,8 +66,10 @@ TEST(Json, IsTheSameTextApartFromTheTimings) {
   EXPECT_NE(a, b);
   EXPECT_EQ(a.substr(0, a.find("\"timings\"")), b.substr(0, b.find("\"timings\"")));
   EXPECT_EQ(to_json(one), a);
-  EXPECT_NE(a.find(R"(    {"start": 0.031, "end": 2.500, "speaker": "SPEAKER_00"},)"),
-            std::string::npos)
+  EXPECT_NE(
+      a.find(
+          R"(    {"start": 0.031, "end": 2.500, "speaker": "SPEAKER_00", "confidence": 1.000},)"),
+      std::string::npos)
       << a;
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+// The files of src/output/report/page, put into the library when it is built.
+
+namespace diarist::output {
+
+extern const char* const report_html;
+extern const char* const report_css;
+extern const char* const text_js;
+extern const char* const turns_js;
+extern const char* const waveform_js;
+extern const char* const timeline_js;
+extern const char* const gestures_js;
+extern const char* const player_js;
+extern const char* const speakers_js;
+extern const char* const list_js;
+extern const char* const main_js;
+
+}  // namespace diarist::output
