@@ -25,5 +25,6 @@ void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_label(CLI::App& app, Action& action);
 
 }  // namespace diarist::cli
