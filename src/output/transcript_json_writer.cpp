@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "output/number_text.hpp"
+#include "output/transcript_cues.hpp"
 #include "output/transcript_document.hpp"
 
 namespace diarist::output {
@@ -90,7 +91,7 @@ std::size_t word_count(const JsonNode& segment) {
 void label_words(JsonNode& list, const std::vector<TranscriptWord>& words) {
   for (std::size_t i = 0; i < std::min(words.size(), list.members.size()); ++i) {
     JsonNode& node = list.members[i].value;
-    if (node.kind == JsonNode::Kind::kObject)
+    if (node.kind == JsonNode::Kind::kObject && !words[i].speaker.empty())
       node.set("speaker", JsonNode::string(words[i].speaker));
   }
 }
@@ -104,7 +105,7 @@ JsonNode plain_segment(const TranscriptSegment& segment, std::size_t id) {
   };
   node.set("id", {JsonNode::Kind::kNumber, std::to_string(id), {}});
   set_times(node, segment.start, segment.end);
-  node.set("text", JsonNode::string(segment.text));
+  node.set("text", JsonNode::string(std::string(without_blanks(segment.text))));
   if (!segment.words.empty()) {
     JsonNode words = JsonNode::array();
     for (const TranscriptWord& word : segment.words) {
@@ -149,7 +150,7 @@ JsonNode labelled_segment(const JsonNode& original, const TranscriptSegment& seg
     if (end < words->members.size() && segment.end)
       node.set("end", edge_node(words->members[end - 1].value, "end", 1, *segment.end));
   }
-  node.set("speaker", JsonNode::string(segment.speaker));
+  if (!segment.speaker.empty()) node.set("speaker", JsonNode::string(segment.speaker));
   return node;
 }
 

@@ -102,7 +102,7 @@ class Labeller {
       const auto place = static_cast<Microseconds>(i - from);
       const TimeSpan share{start + gap / count * place, start + gap / count * (place + 1)};
       const auto spoken = [&](int speaker) {
-        return speaker == kNobody ? 0 : turns_.seconds_of(speaker, share);
+        return speaker == kNobody ? 0 : turns_.time_of(speaker, share);
       };
       if (spoken(after) > spoken(before)) speakers[i] = after;
     }

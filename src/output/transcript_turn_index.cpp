@@ -138,7 +138,7 @@ int TurnIndex::speaker_in(const TimeSpan& span, int preferred, Microseconds max_
   return best(candidates, preferred);
 }
 
-Microseconds TurnIndex::seconds_of(int speaker, const TimeSpan& span) const {
+Microseconds TurnIndex::time_of(int speaker, const TimeSpan& span) const {
   Microseconds sum = 0;
   visit(span.start, span.end, [&](const Stretch& stretch) {
     if (stretch.speaker != speaker) return;

@@ -41,7 +41,7 @@ class TurnIndex {
   int speaker_in(const TimeSpan& span, int preferred, Microseconds max_distance) const;
 
   /// How long one speaker talks within a span.
-  Microseconds seconds_of(int speaker, const TimeSpan& span) const;
+  Microseconds time_of(int speaker, const TimeSpan& span) const;
 
  private:
   struct Stretch {

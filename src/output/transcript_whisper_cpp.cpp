@@ -192,8 +192,9 @@ JsonNode labelled_whisper_cpp_segment(const JsonNode& original,
       while (word + 1 < end && t >= word_tokens[word + 1]) ++word;
       JsonNode token = tokens->members[t].value;
       const JsonNode* text = token.find("text");
-      if (text != nullptr && !is_special(text->text))
-        token.set("speaker", JsonNode::string(segment.words[word - first].speaker));
+      const std::string& speaker = segment.words[word - first].speaker;
+      if (text != nullptr && !is_special(text->text) && !speaker.empty())
+        token.set("speaker", JsonNode::string(speaker));
       list.members.push_back({{}, std::move(token)});
     }
     node.members.push_back({member.key, std::move(list)});
@@ -203,7 +204,7 @@ JsonNode labelled_whisper_cpp_segment(const JsonNode& original,
     if (first > 0 && segment.start) set_times(node, "from", *segment.start);
     if (end < word_tokens.size() && segment.end) set_times(node, "to", *segment.end);
   }
-  node.set("speaker", JsonNode::string(segment.speaker));
+  if (!segment.speaker.empty()) node.set("speaker", JsonNode::string(segment.speaker));
   return node;
 }
 
