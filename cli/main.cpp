@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   cli::add_info(app, action);
   cli::add_bench(app, action);
   cli::add_tune(app, action);
+  cli::add_label(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
