@@ -16,6 +16,7 @@
 #include "diarist/error.hpp"
 #include "diarist/stages.hpp"
 #include "engine_options.hpp"
+#include "input_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
@@ -220,10 +221,13 @@ int run(RunArguments arguments) {
 void add_run(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "who spoke when in recordings");
-  command->add_option("audio", arguments->inputs, "recordings: WAV, FLAC, MP3, M4A, ...")
+  command
+      ->add_option("audio", arguments->inputs,
+                   "recordings: WAV, FLAC, MP3, M4A, ...; - for standard input")
       ->required();
   add_engine_options(*command, arguments->engine, true);
   add_speaker_options(*command, arguments->run);
+  add_input_options(*command, arguments->run.audio, true);
   command->add_flag("--exclusive", arguments->exclusive,
                     "print turns with at most one speaker at a time");
   command
@@ -244,6 +248,8 @@ void add_run(CLI::App& app, Action& action) {
       "  diarist run meeting.wav\n"
       "  diarist run --format table --num-speakers 2 call.mp3\n"
       "  diarist run --out results --format json *.flac\n"
+      "  arecord -f S16_LE -r 16000 | diarist run --split-channels -\n"
+      "  diarist run --track 2 --from 5:00 --to 1:05:00 film.mkv\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
