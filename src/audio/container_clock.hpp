@@ -10,8 +10,9 @@ namespace diarist::audio {
 /// Looks at frames in decoding order. Times are seconds from the container's zero.
 class ContainerClock {
  public:
-  /// Distances below are rounding of containers and codecs; samples then simply go on.
-  static constexpr double kTolerance = 0.05;
+  /// Smaller distances are rounding of containers and delays of codecs (WMA: 92 ms); samples then
+  /// simply go on.
+  static constexpr double kTolerance = 0.1;
   /// Sound that is said to begin this much before its turn overlaps what is there and is dropped;
   /// earlier stamps are a clock that began again.
   static constexpr double kMostOverlap = 10;
