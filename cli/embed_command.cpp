@@ -14,6 +14,7 @@
 #include "diarist/formats.hpp"
 #include "diarist/stages.hpp"
 #include "embedder_options.hpp"
+#include "input_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
@@ -26,6 +27,7 @@ struct EmbedArguments {
   std::string segments;
   std::string out;
   EmbedderArguments embedder;
+  AudioOptions input;
 };
 
 // The turns of the recording: those under its name, or the only ones there are.
@@ -55,7 +57,7 @@ std::vector<TimeSpan> read_turns(const std::string& segments, const std::string&
 std::vector<float> vectors_of(const Embedder& embedder, const EmbedArguments& arguments,
                               const std::vector<TimeSpan>& spans, const RunControl& control) {
   try {
-    return embedder.embed(std::filesystem::path(arguments.audio), spans, control);
+    return embedder.embed(std::filesystem::path(arguments.audio), spans, control, arguments.input);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
     const std::string place =
@@ -107,6 +109,7 @@ void add_embed(CLI::App& app, Action& action) {
       ->required()
       ->type_name("X.npy");
   add_embedder_options(*command, arguments->embedder);
+  add_input_options(*command, arguments->input, false);
   command->footer(
       "A turn is cut into equal pieces of at most 10 s; its embedding is their average weighted "
       "by\n"

@@ -82,13 +82,16 @@ void check_output_place(const std::filesystem::path& file) {
 
 std::vector<std::string> unique_ids(const std::vector<std::string>& inputs) {
   std::map<std::string, int> stems;
-  for (const std::string& input : inputs) ++stems[std::filesystem::path(input).stem().string()];
+  const auto stem_of = [](const std::string& input) {
+    return input == "-" ? "stdin" : std::filesystem::path(input).stem().string();
+  };
+  for (const std::string& input : inputs) ++stems[stem_of(input)];
   std::vector<std::string> ids;
   std::set<std::string> taken;
   for (const std::string& input : inputs) {
     const std::filesystem::path path(input);
-    std::string wanted = path.stem().string();
-    if (stems[wanted] > 1) wanted = path.filename().string();
+    std::string wanted = stem_of(input);
+    if (stems[wanted] > 1 && input != "-") wanted = path.filename().string();
     std::string id = wanted;
     // "a.wav" twice and "a.wav.2.wav" must not meet either.
     for (int count = 2; !taken.insert(id).second; ++count) id = fmt::format("{}.{}", wanted, count);

@@ -14,6 +14,7 @@
 #include "diarist/diarizer.hpp"
 #include "diarist/error.hpp"
 #include "engine_options.hpp"
+#include "input_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
@@ -145,10 +146,13 @@ int run(RunArguments arguments) {
 void add_run(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "who spoke when in recordings");
-  command->add_option("audio", arguments->inputs, "recordings: WAV, FLAC, MP3, M4A, ...")
+  command
+      ->add_option("audio", arguments->inputs,
+                   "recordings: WAV, FLAC, MP3, M4A, ...; - for standard input")
       ->required();
   add_engine_options(*command, arguments->engine, true);
   add_speaker_options(*command, arguments->run);
+  add_input_options(*command, arguments->run.audio, true);
   command
       ->add_option("--step", arguments->run.step_seconds,
                    "seconds between windows: 1, or 2 or 5 (quicker, less accurate)")
@@ -163,6 +167,8 @@ void add_run(CLI::App& app, Action& action) {
       "  diarist run --out results --format json,textgrid *.flac\n"
       "  diarist run --out meeting.srt --names Anna,Ben --merge-gap 1 meeting.m4a\n"
       "  diarist run --report meeting.html meeting.wav\n"
+      "  arecord -f S16_LE -r 16000 | diarist run --split-channels -\n"
+      "  diarist run --track 2 --from 5:00 --to 1:05:00 film.mkv\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

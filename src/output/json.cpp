@@ -63,6 +63,15 @@ std::string shaping_json(const TurnShaping& shaping) {
       names);
 }
 
+std::string audio_json(const InputSettings& audio) {
+  return fmt::format(
+      R"({{"raw": {}, "track": {}, "channels": {}, "from": {}, "to": {}, "clock": "{}"}})",
+      audio.raw.empty() ? "null" : json_string(audio.raw), hint_json(audio.track),
+      json_string(audio.channels), output::json_number(audio.from),
+      audio.to > 0 ? output::json_number(audio.to) : "null",
+      audio.container_clock ? "container" : "samples");
+}
+
 std::string settings_json(const EffectiveSettings& settings) {
   return fmt::format(R"({{
     "preset": {},
@@ -76,14 +85,16 @@ std::string settings_json(const EffectiveSettings& settings) {
     "max_speakers": {},
     "models": {},
     "kernel_choices": {},
-    "shaping": {}
+    "shaping": {},
+    "audio": {}
   }})",
                      json_string(settings.preset), json_string(settings.device),
                      json_string(settings.kernels), json_string(settings.precision),
                      settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
                      hint_json(settings.min_speakers), hint_json(settings.max_speakers),
                      strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4),
-                     shaping_json(settings.shaping));
+                     shaping_json(settings.shaping),
+                     audio_json(settings.audio));
 }
 
 std::string timings_json(const Diarization& result) {
