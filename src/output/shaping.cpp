@@ -43,6 +43,15 @@ void check(const TurnShaping& shaping) {
   for (const auto& [old, name] : shaping.renames) refuse_empty(name);
 }
 
+// Of two turns, by their lengths.
+float mean_confidence(const Turn& a, const Turn& b) {
+  const double first = a.end - a.start, second = b.end - b.start;
+  if (!(first + second > 0)) return a.confidence;
+  return static_cast<float>((first * static_cast<double>(a.confidence) +
+                             second * static_cast<double>(b.confidence)) /
+                            (first + second));
+}
+
 // Turns of one speaker that overlap or touch become one. `may_join` decides about pauses.
 template <typename MayJoin>
 std::vector<Turn> joined(std::vector<Turn> turns, MayJoin&& may_join) {
@@ -54,6 +63,7 @@ std::vector<Turn> joined(std::vector<Turn> turns, MayJoin&& may_join) {
     if (found != last.end()) {
       Turn& before = result[found->second];
       if (turn.start <= before.end || may_join(before, turn)) {
+        before.confidence = mean_confidence(before, turn);
         before.end = std::max(before.end, turn.end);
         continue;
       }

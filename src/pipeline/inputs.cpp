@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "audio/bytes.hpp"
 #include "base/error.hpp"
+#include "diarist/waveform.hpp"
 
 namespace diarist::pipeline {
 namespace {
@@ -18,6 +20,14 @@ void shift_times(double seconds, Diarization& result) {
       turn.end += seconds;
     }
   result.duration += seconds;
+  if (!result.waveform) return;
+  // Silence where nothing was read.
+  Waveform whole = *result.waveform;
+  const auto skipped = static_cast<std::size_t>(std::lround(seconds * Waveform::kLevelsPerSecond));
+  whole.duration += seconds;
+  whole.peak.insert(whole.peak.begin(), skipped, 0);
+  whole.power.insert(whole.power.begin(), skipped, 0);
+  result.waveform = std::make_shared<const Waveform>(std::move(whole));
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "diarist/waveform.hpp"
 
 namespace diarist::pipeline {
 namespace {
@@ -39,13 +42,18 @@ std::vector<Span> union_of(const std::vector<Turn>& turns) {
 // The turn without the stretches, which are sorted.
 std::vector<Turn> without(const Turn& turn, const std::vector<Span>& stretches) {
   std::vector<Turn> rest;
+  const auto keep = [&](double from, double to) {
+    rest.push_back(turn);
+    rest.back().start = from;
+    rest.back().end = to;
+  };
   double start = turn.start;
   for (const Span& stretch : stretches) {
     if (stretch.end <= start || stretch.start >= turn.end) continue;
-    if (stretch.start > start) rest.push_back({start, stretch.start, turn.speaker});
+    if (stretch.start > start) keep(start, stretch.start);
     start = stretch.end;
   }
-  if (start < turn.end) rest.push_back({start, turn.end, turn.speaker});
+  if (start < turn.end) keep(start, turn.end);
   return rest;
 }
 
@@ -177,7 +185,9 @@ void add_side(std::size_t number, Side& side, CleanSide& clean, Diarization& mer
   const auto add = [&](const std::vector<Turn>& turns, std::vector<Turn>& to) {
     for (const Turn& turn : turns) {
       const int speaker = place[static_cast<std::size_t>(turn.speaker)];
-      if (speaker >= 0) to.push_back({turn.start, turn.end, speaker});
+      if (speaker < 0) continue;
+      to.push_back(turn);
+      to.back().speaker = speaker;
     }
   };
   add(clean.turns, merged.turns);
@@ -205,6 +215,21 @@ std::vector<std::string> merge_warnings(const std::array<Side, 2>& sides) {
   return merged;
 }
 
+void keep_larger(std::vector<std::uint8_t>& levels, const std::vector<std::uint8_t>& other) {
+  levels.resize(std::max(levels.size(), other.size()));
+  for (std::size_t i = 0; i < other.size(); ++i) levels[i] = std::max(levels[i], other[i]);
+}
+
+// One outline for both sides: the louder one of every moment.
+std::shared_ptr<const Waveform> merge_waveforms(const Diarization& left, const Diarization& right) {
+  if (!left.waveform || !right.waveform) return nullptr;
+  Waveform merged = *left.waveform;
+  merged.duration = std::max(merged.duration, right.waveform->duration);
+  keep_larger(merged.peak, right.waveform->peak);
+  keep_larger(merged.power, right.waveform->power);
+  return std::make_shared<const Waveform>(std::move(merged));
+}
+
 }  // namespace
 
 Diarization merge_sides(std::array<Side, 2> sides) {
@@ -215,6 +240,7 @@ Diarization merge_sides(std::array<Side, 2> sides) {
   merged.duration = std::max(sides[0].result.duration, sides[1].result.duration);
   merged.settings = sides[0].result.settings;
   merged.warnings = merge_warnings(sides);
+  merged.waveform = merge_waveforms(sides[0].result, sides[1].result);
   for (std::size_t side = 0; side < 2; ++side) {
     merged.timings += sides[side].result.timings;
     add_side(side, sides[side], clean[side], merged);
