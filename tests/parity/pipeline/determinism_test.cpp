@@ -2,6 +2,7 @@
 // ran before.
 
 #include "diarist/diarizer.hpp"
+#include "diarist/waveform.hpp"
 #include "recordings.hpp"
 
 namespace diarist {
@@ -12,6 +13,10 @@ std::string everything(const Diarization& result) {
   const auto add = [&](const auto& values) {
     text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
   };
+  for (const auto* turns : {&result.turns, &result.exclusive_turns})
+    for (const Turn& turn : *turns) text += std::to_string(turn.confidence) + " ";
+  add(result.waveform->peak);
+  add(result.waveform->power);
   add(result.stages->activity);
   add(result.stages->embeddings);
   add(result.stages->hard_clusters);
@@ -24,7 +29,7 @@ class Determinism : public testing::TestWithParam<std::string> {};
 TEST_P(Determinism, ThreadsBatchesAndOrderDoNotMatter) {
   DIARIST_NEED(test::models_folder() / "open");
   DIARIST_NEED(test::recording("sample"));
-  const RunOptions options{.keep_stages = true};
+  const RunOptions options{.keep_stages = true, .keep_waveform = true};
   const auto diarizer = [&](int threads, int batch) {
     return Diarizer({.preset = GetParam(),
                      .models = test::models_folder(),

@@ -251,8 +251,11 @@ class Timeline {
     const top = axisHeight + waveHeight;
     context.fillStyle = this.colors.sunken;
     context.fillRect(0, top, this.width, overlapHeight);
-    context.fillStyle = this.stripePattern(context, this.colors.text);
-    this.forEachOverlap((x, width) => context.fillRect(x, top + 4, width, overlapHeight - 8));
+    const stripes = this.stripePattern(context, this.colors.text);
+    this.forEachOverlap((x, width) => {
+      context.fillStyle = width < 8 ? this.colors.text : stripes;  // too narrow for stripes
+      context.fillRect(x, top + 4, width, overlapHeight - 8);
+    });
   }
 
   // Calls use(x, width) for overlaps in view, neighbours within a pixel as one.
