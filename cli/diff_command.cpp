@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,10 +21,12 @@ struct DiffArguments {
   std::string before;
   std::string after;
   DiffOptions options;
-  std::size_t top = 20;
+  std::optional<std::size_t> top;
   bool json = false;
   bool exit_code = false;
 };
+
+constexpr std::size_t kMostShown = 20;
 
 constexpr const char* kHelp =
     "A and B: files, folders or @LIST, as for diarist score. Speakers may have other names in B:\n"
@@ -55,8 +58,8 @@ int diff(const DiffArguments& arguments) {
   for (const std::string& warning : report.warnings) complain("warning: " + warning);
   complain_about(report.only_before, "A");
   complain_about(report.only_after, "B");
-  print(arguments.json ? to_json(report, arguments.options, arguments.top)
-                       : to_table(report, arguments.top));
+  print(arguments.json ? to_json(report, arguments.options, arguments.top.value_or(0))
+                       : to_table(report, arguments.top.value_or(kMostShown)));
   return arguments.exit_code && !report.changes.empty() ? kDiffers : kOk;
 }
 
@@ -70,9 +73,10 @@ void add_diff(CLI::App& app, Action& action) {
   command->add_option("after", arguments->after, "turns to compare with")
       ->required()
       ->type_name("B");
-  command->add_option("--top", arguments->top, "changes to list, the longest first; 0 lists all")
-      ->type_name("N")
-      ->capture_default_str();
+  command
+      ->add_option("--top", arguments->top,
+                   "changes to list, the longest first; 0 lists all (default: 20, in JSON all)")
+      ->type_name("N");
   command->add_option("--min-seconds", arguments->options.min_seconds, "leave out shorter changes")
       ->type_name("S")
       ->capture_default_str();

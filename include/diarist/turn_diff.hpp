@@ -33,6 +33,8 @@ struct TurnChange {
   double end = 0;
   std::optional<std::string> before;  ///< speaker of the first diarization who is not in the second
   std::optional<std::string> after;   ///< speaker of the second who is not in the first
+  /// Who `after` is in the first diarization; empty for a speaker without a partner there.
+  std::optional<std::string> after_is;
   double seconds() const noexcept { return end - start; }
 };
 

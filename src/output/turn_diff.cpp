@@ -156,9 +156,11 @@ class Walk {
 
   void add_change(const OpenChange& open, double end) {
     const auto [before, after] = open.difference;
-    TurnChange change{uri_, kind_of(open), open.start, end, std::nullopt, std::nullopt};
+    TurnChange change{uri_, kind_of(open), open.start, end, {}, {}, {}};
     if (before != kNobody) change.before = first_.names[at(before)];
     if (after != kNobody) change.after = name_after_[at(after)];
+    if (after != kNobody && at(after) < first_.names.size())
+      change.after_is = first_.names[at(after)];
     changes_.push_back(std::move(change));
   }
 

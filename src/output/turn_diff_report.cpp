@@ -61,6 +61,14 @@ std::string name_text(const std::optional<std::string>& name) {
   return name ? output::shown(*name, kMostNameColumns, false) : std::string("-");
 }
 
+// Who has come, and under which name the first diarization knows that speaker.
+std::string after_text(const TurnChange& change) {
+  std::string text = name_text(change.after);
+  if (!change.after || change.after == change.after_is) return text;
+  text += change.after_is ? " = " + name_text(change.after_is) : std::string(" (new)");
+  return text;
+}
+
 }  // namespace
 
 std::string to_json(const DiffReport& report, const DiffOptions& options, std::size_t most) {
@@ -70,9 +78,11 @@ std::string to_json(const DiffReport& report, const DiffOptions& options, std::s
   for (std::size_t i = 0; i < listed(report, most); ++i) {
     const TurnChange& change = report.changes[i];
     changes.push_back(fmt::format(
-        R"({{"uri": {}, "kind": "{}", "start": {}, "end": {}, "before": {}, "after": {}}})",
+        R"({{"uri": {}, "kind": "{}", "start": {}, "end": {}, "before": {}, "after": {}, )"
+        R"("after_is": {}}})",
         json_string(change.uri), name_of(change.kind), json_number(change.start),
-        json_number(change.end), name_json(change.before), name_json(change.after)));
+        json_number(change.end), name_json(change.before), name_json(change.after),
+        name_json(change.after_is)));
   }
   return fmt::format(R"({{
   "format": "diarist.diff",
@@ -115,7 +125,7 @@ std::string to_table(const DiffReport& report, std::size_t most) {
     lines.push_back({output::clock_text(output::rounded_milliseconds(change.start)),
                      output::clock_text(output::rounded_milliseconds(change.end)),
                      output::three_decimals(change.seconds()), name_of(change.kind),
-                     name_text(change.before), name_text(change.after), name_text(change.uri)});
+                     name_text(change.before), after_text(change), name_text(change.uri)});
   }
   text += output::aligned_lines(lines, 0, 3);
   const std::size_t rest = report.changes.size() - listed(report, most);

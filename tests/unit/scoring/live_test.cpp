@@ -35,7 +35,7 @@ class ScoringLive : public testing::Test {
 
 TEST_F(ScoringLive, EqualsPyannoteMetrics) {
   const test::ProgramResult result =
-      run_tool({DIARIST_SCORING_TOOL, "--against", test::program().string(), "--count", "80"});
+      run_tool({DIARIST_SCORING_TOOL, "--against", test::program().string(), "--count", "50"});
   EXPECT_NE(result.out.find(" 0 differ"), std::string::npos) << result.out << result.err;
 }
 

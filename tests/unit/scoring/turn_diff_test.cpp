@@ -50,6 +50,8 @@ TEST(TurnDiff, AnotherSpeaker) {
       diff({{0, 5, "A"}, {10, 5, "B"}, {20, 2, "A"}}, {{0, 5, "x"}, {10, 5, "y"}, {20, 2, "y"}});
   ASSERT_EQ(report.changes.size(), 1U);
   expect_change(report.changes[0], ChangeKind::kSpeaker, 20, 22, "A", "y");
+  EXPECT_EQ(report.changes[0].after_is, "B");
+  EXPECT_NE(to_table(report).find("A       y = B"), std::string::npos) << to_table(report);
   EXPECT_DOUBLE_EQ(report.seconds[static_cast<std::size_t>(ChangeKind::kSpeaker)], 2);
   EXPECT_DOUBLE_EQ(report.same, 10);
 }
