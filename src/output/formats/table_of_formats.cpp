@@ -149,6 +149,13 @@ std::pair<std::optional<Format>, std::size_t> match_ending(const std::filesystem
   return best;
 }
 
+// The file's name without an ending of the table, else without its last one.
+std::string uri_of(const std::filesystem::path& file) {
+  const std::size_t length = match_ending(file).second;
+  const std::string name = file.filename().string();
+  return length > 0 ? name.substr(0, name.size() - length) : file.stem().string();
+}
+
 // What an ending promises and what the file holds may differ where several formats share one.
 std::optional<Format> format_to_read(std::optional<Format> promised) {
   const bool shared =
@@ -216,22 +223,18 @@ std::vector<Diarization> parse_results(std::string_view text, std::optional<Form
 
 std::vector<Diarization> read_results(const std::filesystem::path& file,
                                       std::optional<Format> format) {
-  const auto [ending, length] = match_ending(file);
-  const std::string name = file.filename().string();
-  const std::string uri = length > 0 ? name.substr(0, name.size() - length) : file.stem().string();
-  return parse_results(base::read_text(file), format ? format : format_to_read(ending),
-                       file.string(), uri);
+  if (!format) format = format_to_read(format_of_ending(file));
+  return parse_results(base::read_text(file), format, file.string(), uri_of(file));
 }
 
 RttmFile read_turns(const std::filesystem::path& file) {
   const std::string text = output::as_utf8(base::read_text(file));
   const std::optional<Format> ending = format_to_read(format_of_ending(file));
-  // RTTM as it is: other than a result it may hold turns without a length.
-  if ((ending ? *ending : output::format_of_content(text)) == Format::kRttm) {
-    return parse_rttm(text, file.string());
-  }
+  const Format format = ending ? *ending : output::format_of_content(text);
+  // RTTM as it is: other than a result it may hold turns without a length, and no recording at all.
+  if (format == Format::kRttm) return parse_rttm(text, file.string());
   RttmFile turns;
-  for (const Diarization& result : read_results(file)) {
+  for (const Diarization& result : parse_results(text, format, file.string(), uri_of(file))) {
     std::vector<RttmTurn>& list = turns[result.uri];
     for (const Turn& turn : result.turns) {
       list.push_back({turn.start, turn.end - turn.start,
