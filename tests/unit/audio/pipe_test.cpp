@@ -79,7 +79,9 @@ TEST(Pipe, GivesWhatTheFileGives) {
     const std::vector<float> stored = read_file(file);
     const std::vector<float> piped = read_all(*pipe_source(bytes_of(file)));
     ASSERT_GE(stored.size(), 99000U) << std::hex << format;
-    ASSERT_EQ(piped.size(), stored.size()) << std::hex << format;
+    // FFmpeg keeps the padding of the last block where libsndfile knows the length.
+    ASSERT_GE(piped.size(), stored.size()) << std::hex << format;
+    ASSERT_LE(piped.size(), stored.size() + 1200) << std::hex << format;
     // libsndfile for the file and FFmpeg for the pipe round otherwise, ADPCM most of all.
     for (std::size_t i = 0; i < stored.size(); ++i)
       ASSERT_NEAR(piped[i], stored[i], 3e-3) << std::hex << format << " at " << std::dec << i;
