@@ -1,5 +1,7 @@
 // diarist cluster: everything after the networks, from stored stages.
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 
@@ -7,6 +9,7 @@
 #include "diarist/diarizer.hpp"
 #include "diarist/stages.hpp"
 #include "engine_options.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 
 namespace diarist::cli {
@@ -28,8 +31,12 @@ int cluster(const ClusterArguments& arguments) {
                                        .activity = stages.activity,
                                        .embeddings = stages.embeddings},
                                       arguments.engine, arguments.run);
+  if (manners().dry_run) {  // the check is the work, and takes a moment only
+    print(fmt::format("would print {} turns of {}\n", result.turns.size(), arguments.uri));
+    return kOk;
+  }
   result.uri = arguments.uri;
-  for (const std::string& warning : result.warnings) complain("warning: " + warning);
+  for (const std::string& warning : result.warnings) warn(warning);
   print(format_result(result, arguments.format, arguments.exclusive));
   return kOk;
 }

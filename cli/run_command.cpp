@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,13 @@
 #include "diarist/diarizer.hpp"
 #include "diarist/error.hpp"
 #include "diarist/stages.hpp"
+#include "dry_run.hpp"
 #include "engine_options.hpp"
 #include "interrupt.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
+#include "work_done.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -64,25 +68,31 @@ class Results {
     const std::string& id = ids_[i];
     result.uri = id;
     if (!arguments_.save_stages.empty()) {
-      const std::filesystem::path folder(arguments_.save_stages);
-      save_stages(*result.stages, arguments_.inputs.size() > 1 ? folder / file_name(id) : folder);
+      const std::lock_guard whole(output_mutex());
+      save_stages(*result.stages, stages_folder(i));
     }
     const Format format = arguments_.format.value_or(Format::kRttm);
     const std::string text = format_result(result, format, arguments_.exclusive);
     if (arguments_.out.empty()) return print(text);
-    write_file(
-        std::filesystem::path(arguments_.out) / fmt::format("{}.{}", file_name(id), ending(format)),
-        text);
+    write_file(result_file(i), text);
     return true;
+  }
+
+  /// Files that write() would make; none: standard output.
+  std::vector<std::filesystem::path> targets(std::size_t i) const {
+    std::vector<std::filesystem::path> files;
+    if (!arguments_.out.empty()) files.push_back(result_file(i));
+    if (!arguments_.save_stages.empty())
+      for (const char* name : {"segmentations", "embeddings", "hard_clusters", "counts"})
+        files.push_back(stages_folder(i) / fmt::format("{}.npy", name));
+    return files;
   }
 
   /// Complains about a recording. Stopping and wrong options concern the whole call and are thrown.
   void refuse(std::size_t i, const Error& error) {
     const std::string& input = arguments_.inputs[i];
-    if (error.code() == ErrorCode::kInvalidArgument) throw error;
-    if (error.code() == ErrorCode::kCancelled)
-      throw Error(ErrorCode::kCancelled, fmt::format("{}: stopped; {} of {} recordings done", input,
-                                                     i, arguments_.inputs.size()));
+    if (error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kCancelled)
+      throw error;
     const std::string what = error.what();
     const bool named = one_line(what).starts_with(one_line(input) + ":");
     complain(named ? what : fmt::format("{}: {}", input, what));
@@ -92,6 +102,17 @@ class Results {
   int failed() const noexcept { return failed_; }
 
  private:
+  std::filesystem::path result_file(std::size_t i) const {
+    const Format format = arguments_.format.value_or(Format::kRttm);
+    return std::filesystem::path(arguments_.out) /
+           fmt::format("{}.{}", file_name(ids_[i]), ending(format));
+  }
+
+  std::filesystem::path stages_folder(std::size_t i) const {
+    const std::filesystem::path folder(arguments_.save_stages);
+    return arguments_.inputs.size() > 1 ? folder / file_name(ids_[i]) : folder;
+  }
+
   const RunArguments& arguments_;
   std::vector<std::string> ids_;
   int failed_ = 0;
@@ -101,9 +122,10 @@ class Results {
 // gone.
 bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std::stop_token& stop,
               Results& results, RunReport& report) {
+  ProgressLine line(arguments.inputs);
   for (std::size_t i = 0; i < arguments.inputs.size(); ++i) {
     const std::string& input = arguments.inputs[i];
-    ProgressLine line(input);
+    line.start(i);
     RunControl control;
     control.stop = stop;
     control.progress = [&](const Progress& progress) { line.show(progress); };
@@ -112,20 +134,24 @@ bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std
       line.clear();
       const std::string start = one_line(input) + ": ";  // warnings about the file name it already
       if (text.starts_with(start)) text.remove_prefix(start.size());
-      complain(fmt::format("{}: warning: {}", input, text));
+      warn(text, input);
     };
     try {
       Diarization result = diarizer.run(std::filesystem::path(input), arguments.run, control);
       line.clear();
       report.audio_seconds += result.duration;
       report.stages += result.timings;
+      const double seconds = result.duration;
       if (!results.write(i, std::move(result))) return false;
+      line.finish(i, seconds);
     } catch (const Error& error) {
       line.clear();
       results.refuse(i, error);
+      line.fail(i);
     } catch (const std::bad_alloc&) {
       line.clear();
       results.refuse(i, Error(ErrorCode::kOutOfMemory, "not enough memory"));
+      line.fail(i);
     }
   }
   return true;
@@ -134,7 +160,7 @@ bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std
 // All at once, on GPUs. \return false when standard output is gone.
 bool run_together(const RunArguments& arguments, const Diarizer& diarizer,
                   const std::stop_token& stop, Results& results, RunReport& report) {
-  ProgressLine line(fmt::format("{} recordings", arguments.inputs.size()));
+  ProgressLine line(arguments.inputs);
   RunControl control;
   control.stop = stop;
   control.progress = [&](const Progress& progress) { line.show(progress); };
@@ -149,12 +175,16 @@ bool run_together(const RunArguments& arguments, const Diarizer& diarizer,
     line.clear();
     if (outcome.error) {
       results.refuse(outcome.index, *outcome.error);
+      line.fail(outcome.index);
       return true;
     }
     try {
+      const double seconds = outcome.result->duration;
       reader = results.write(outcome.index, *std::move(outcome.result));
+      line.finish(outcome.index, seconds);
     } catch (const Error& error) {
       results.refuse(outcome.index, error);
+      line.fail(outcome.index);
     }
     return reader;
   });
@@ -181,7 +211,8 @@ void show_timings(const RunReport& report, double load_seconds) {
         device.wall > 0 ? 100 * (1 - device.busy / device.wall) : 0,
         static_cast<double>(device.memory_bytes) / 1e9, device.waited_for_device,
         device.waited_for_samples);
-  std::fputs(text.c_str(), stderr);
+  text.pop_back();  // note() ends the line
+  note(text);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -194,7 +225,7 @@ int run(RunArguments arguments) {
     throw Error(ErrorCode::kInvalidArgument, "JSON of several recordings needs --out DIR");
   const InterruptGuard interrupt;
   arguments.run.keep_stages = !arguments.save_stages.empty();
-  if (!arguments.out.empty()) {
+  if (!arguments.out.empty() && !manners().dry_run) {
     std::error_code error;
     std::filesystem::create_directories(arguments.out, error);
     if (error)
@@ -205,6 +236,11 @@ int run(RunArguments arguments) {
   const Diarizer diarizer(arguments.engine);
   const double load_seconds = seconds_since(start);
   Results results(arguments);
+  if (manners().dry_run)
+    return dry_run(diarizer, arguments.engine.device, arguments.inputs, arguments.run,
+                   [&](std::size_t i) { return results.targets(i); });
+  expect_work(arguments.inputs.size(),
+              arguments.out.empty() ? "on standard output" : "in " + arguments.out);
   RunReport report;
   const auto run_start = std::chrono::steady_clock::now();
   const bool gpu = arguments.engine.device.starts_with("cuda");

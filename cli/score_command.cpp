@@ -31,7 +31,7 @@ int score(const ScoreArguments& arguments) {
   const ScoreReport report = score_files(read_rttm(arguments.reference),
                                          read_rttm(arguments.hypothesis), arguments.options);
   for (const std::string& warning : report.warnings) {
-    complain("warning: " + warning);
+    warn(warning);
   }
   print(arguments.json ? to_json(report, arguments.options) : to_table(report, arguments.options));
   return kOk;
