@@ -32,6 +32,7 @@ void read_table(const toml::table& table, const std::vector<std::string>& sectio
                 const std::string& source, std::vector<ConfigEntry>& entries) {
   for (const auto& [name, node] : table) {
     const std::string key(name.str());
+    if (key.empty()) refuse(source, name.source(), "a key without a name");
     if (const toml::table* below = node.as_table()) {
       std::vector<std::string> path = section;
       path.push_back(key);

@@ -87,6 +87,7 @@ int run(const cli::Action& action) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shows up as a failed write and ends quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // and so does a limit on the size of files, with its reason
   CLI::App app{"diarist: who spoke when in a recording"};
   app.set_version_flag("--version", std::string("diarist ") + diarist::version(),
                        "print the version and exit");

@@ -118,7 +118,8 @@ std::string environment(const VerbPage& page) {
 
 std::string files() {
   return ".SH FILES\n.TP\n" + italic("$XDG_CONFIG_HOME/diarist/config.toml") +
-         "\nValues of options in TOML: at the top for all verbs, under\n" + bold("[run]") +
+         "\nValues of options in TOML: at the top or under\n" + bold("[all]") +
+         "\nfor all verbs, under\n" + bold("[run]") +
          " for one. The order is: command line,\nenvironment (" + bold("DIARIST_DEVICE") +
          " for\n" + bold("--device") + " and so on), configuration file,\nbuilt in.\n" +
          bold("diarist config") + " shows what holds and where it comes from.\n.TP\n" +

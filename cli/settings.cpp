@@ -194,6 +194,9 @@ Settings::Settings(const VerbPage& root, const std::string& wished) {
   if (file.empty() || (!named && !std::filesystem::exists(file, error))) return;
   entries_ = read_config(file);
   file_ = file;
+  // The top of the file by another name: TOML has no place for a key `models` beside [models.pull].
+  for (ConfigEntry& entry : entries_)
+    if (entry.section == std::vector<std::string>{"all"}) entry.section.clear();
   for (const ConfigEntry& entry : entries_) check_entry(root, entry, file.string());
 }
 
@@ -236,13 +239,18 @@ void use_settings(CLI::App& app) {
 }
 
 std::string origin_note(const std::string& message) {
-  const std::size_t end = std::min(message.find_first_of(": "), message.size());
-  std::string names = message.substr(0, end);
-  // "-q,--quiet"
-  if (const std::size_t comma = names.rfind(','); comma != std::string::npos)
-    names.erase(0, comma + 1);
-  const auto found = origins().find(names);
-  return found == origins().end() ? std::string() : fmt::format(" (from {})", found->second);
+  // "--format: ...", "-q,--quiet: ...", "Could not convert: --threads = many"
+  std::string word;
+  for (const char c : message + " ") {
+    if (c != ' ' && c != ':' && c != ',' && c != '=') {
+      word += c;
+      continue;
+    }
+    const auto found = origins().find(word);
+    if (found != origins().end()) return fmt::format(" (from {})", found->second);
+    word.clear();
+  }
+  return {};
 }
 
 }  // namespace diarist::cli

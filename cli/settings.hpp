@@ -28,7 +28,7 @@ class Settings {
   Settings(const VerbPage& root, const std::string& wished);
 
   /// The wish for an option of a verb: from the environment, else from the file, where the section
-  /// of the verb stands above that of the verb it belongs to, and that above the top of the file.
+  /// of the verb stands above that of the verb it belongs to, and that above the top of the file or [all].
   std::optional<Setting> of(const VerbPage& verb, const OptionPage& option) const;
   std::optional<Setting> from_environment(const OptionPage& option) const;
   std::optional<Setting> from_file(const VerbPage& verb, const OptionPage& option) const;
@@ -47,7 +47,7 @@ std::string variable_of(const std::string& key);
 /// three numbers of speakers, are taken from one rank only.
 void use_settings(CLI::App& app);
 
-/// " (from DIARIST_DEVICE)" when a message of the parser starts with an option that was filled in.
+/// " (from DIARIST_DEVICE)" when a message of the parser names an option that was filled in.
 std::string origin_note(const std::string& message);
 
 }  // namespace diarist::cli

@@ -161,7 +161,7 @@ void add_config(CLI::App& app, Action& action) {
   command->footer(
       "The order is: command line, environment (DIARIST_DEVICE for --device and so on),\n"
       "configuration file, built in. What is printed is a configuration file itself: keys at its\n"
-      "top hold for all verbs that know them, those under [run] for one.\n\n"
+      "top or under [all] hold for all verbs that know them, those under [run] for one.\n\n"
       "Examples:\n"
       "  diarist config run\n"
       "  DIARIST_DEVICE=cuda diarist config models pull");

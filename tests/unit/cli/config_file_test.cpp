@@ -52,6 +52,7 @@ TEST(ConfigFile, WhatIsNoTomlIsRefusedWithItsLine) {
   EXPECT_EQ(refusal("a = 1\na = 2\n").rfind("c.toml:2: ", 0), 0U);
   EXPECT_EQ(refusal("\n\nday = 2025-01-01\n"),
             "c.toml:3: a value must be text in quotes, a number, true, false, or a list");
+  EXPECT_EQ(refusal("\"\" = 1\n"), "c.toml:1: a key without a name");
   EXPECT_EQ(refusal("a = []\n"), "c.toml:1: a has an empty list");
   EXPECT_EQ(refusal("a = [[1]]\n").rfind("c.toml:1: a value must be", 0), 0U);
   EXPECT_EQ(refusal("a = \"\xFF\"\n").rfind("c.toml:1: ", 0), 0U);
