@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "support/odd_audio.hpp"
 #include "terminal.hpp"
 
 namespace diarist::test {
@@ -36,8 +37,11 @@ class Interrupt : public testing::Test {
   void SetUp() override {
     DIARIST_NEED(models_folder() / "open");
     DIARIST_NEED(sample());
+    // 12 s with speech of both; 44 bytes of header, then 16-bit samples.
+    const std::string sound = read(sample()).substr(44 + 6 * 32000, 12 * 32000);
     for (const char* name : {"a.wav", "b.wav", "c.wav"})
-      std::filesystem::copy_file(sample(), folder_.path() / name);
+      write_bytes(folder_.path() / name,
+                  wav_file(chunk("fmt ", wav_format({})) + chunk("data", sound)));
   }
   std::vector<std::string> words(const std::string& out) const {
     return {"run",     "--preset",      "open",    "--threads",   "1",           "--out",
@@ -53,8 +57,8 @@ TEST_F(Interrupt, InAnyStageFilesAreWholeOrMissing) {
   const std::map<std::string, std::string> expected = files_below(path("whole"));
   ASSERT_EQ(expected.size(), 15U);  // 3 RTTM and 3 times 4 arrays
   int interrupted = 0;
-  for (int i = 0; i < 10; ++i) {
-    const double after = whole.seconds * (i + 0.5) / 10;
+  for (int i = 0; i < 8; ++i) {
+    const double after = whole.seconds * (i + 0.5) / 8;
     const std::string out = "out" + std::to_string(i);
     const TerminalResult result =
         run_in_terminal({"--no-terminal", "--signal", i % 2 == 0 ? "SIGINT" : "SIGTERM", "--after",
@@ -78,7 +82,7 @@ TEST_F(Interrupt, InAnyStageFilesAreWholeOrMissing) {
     const std::string done = std::to_string(finished) + " of 3 recordings finished, results in ";
     EXPECT_NE(result.err.find(done + path(out)), std::string::npos) << result.err;
   }
-  EXPECT_GE(interrupted, 5);
+  EXPECT_GE(interrupted, 4);
 }
 
 TEST_F(Interrupt, AReadThatBlocksDoesNotHoldIt) {
@@ -121,15 +125,13 @@ TEST_F(Interrupt, EmbeddingsAreWholeOrMissing) {
 }
 
 TEST_F(Interrupt, AFullDiskIsOneLinePerFileAndLeavesNothing) {
-  // No file may grow: what a full disk says, with another word. The messages go through a pipe.
+  // No file may grow: what a full disk says, in other words. The messages go through a pipe.
   const std::string command =
-      "ulimit -f 0; (\"$0\" run --preset open-lite --out \"$1\" \"$2\" \"$3\";"
-      " echo code $?) 2>&1 | cat >&3";
-  const ProgramResult result =
-      run_command({"sh", "-c", "exec 3>&1; (" + command + ") | cat", program().string(),
-                   path("out"), path("a.wav"), path("b.wav")},
-                  {{"DIARIST_MODELS", models_folder().string()}, {"DIARIST_CONFIG", ""}});
-  // `cat >&3` writes to a file of the test itself; without limits, as they hold for the subshell.
+      "(ulimit -f 0; \"$0\" run --preset open-lite --out \"$1\" \"$2\" \"$3\"; echo code $?) 2>&1 "
+      "| cat";
+  const ProgramResult result = run_command(
+      {"sh", "-c", command, program().string(), path("out"), path("a.wav"), path("b.wav")},
+      {{"DIARIST_MODELS", models_folder().string()}, {"DIARIST_CONFIG", ""}});
   EXPECT_NE(result.out.find("a.rttm: can't write: "), std::string::npos)
       << result.out << result.err;
   EXPECT_NE(result.out.find("b.rttm: can't write: "), std::string::npos) << result.out;
@@ -173,7 +175,7 @@ TEST_F(Interrupt, AFolderOrAFileWithoutPermissionIsNamed) {
 }
 
 TEST_F(Interrupt, ARecordingThatGrowsIsReadToAnEnd) {
-  const std::string bytes = read(path("a.wav"));
+  const std::string bytes = read(path("a.wav"));  // a header of 44 bytes
   std::ofstream(path("grows.wav"), std::ios::binary) << bytes;
   std::jthread writer([&](const std::stop_token& stop) {
     std::ofstream file(path("grows.wav"), std::ios::binary | std::ios::app);
