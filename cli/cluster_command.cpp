@@ -1,5 +1,7 @@
 // diarist cluster: everything after the networks, from stored stages.
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "diarist/diarizer.hpp"
 #include "diarist/stages.hpp"
 #include "engine_options.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 #include "result_sink.hpp"
 #include "shaping_options.hpp"
@@ -32,9 +35,13 @@ int cluster(const ClusterArguments& arguments) {
                                        .activity = stages.activity,
                                        .embeddings = stages.embeddings},
                                       arguments.engine, arguments.run);
+  if (manners().dry_run) {  // the check is the work, and takes a moment only
+    print(fmt::format("would print {} turns of {}\n", result.turns.size(), arguments.uri));
+    return kOk;
+  }
   result.uri = arguments.uri;
   result = shaped(std::move(result), arguments.shaping);
-  for (const std::string& warning : result.warnings) complain("warning: " + warning);
+  for (const std::string& warning : result.warnings) warn(warning);
   sink.write(0, result);
   return kOk;
 }

@@ -7,13 +7,12 @@
 
 namespace diarist::cli {
 
-/// Exit codes: part of the interface (README).
+/// Exit codes: part of the interface (docs/cli.md). 130 and 143: interrupted_exit_code().
 inline constexpr int kOk = 0;
 inline constexpr int kSomeFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kModels = 3;
 inline constexpr int kDiffers = 4;
-inline constexpr int kInterrupted = 130;
 
 /// Returns an exit code; may throw diarist::Error.
 using Action = std::function<int()>;

@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <stdlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -16,8 +23,10 @@
 #include "embedder_options.hpp"
 #include "input_options.hpp"
 #include "interrupt.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
+#include "work_done.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -68,30 +77,74 @@ std::vector<float> vectors_of(const Embedder& embedder, const EmbedArguments& ar
   }
 }
 
+// A pipe can't be put in place by renaming: the array is made in a file of its own first.
+void print_embeddings(const std::vector<float>& vectors, int dim) {
+  std::string folder = (std::filesystem::temp_directory_path() / "diarist-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr)
+    throw Error(ErrorCode::kBadFile,
+                fmt::format("{}: can't make a folder: {}", folder, std::strerror(errno)));
+  const std::filesystem::path file = std::filesystem::path(folder) / "embeddings.npy";
+  struct Removed {
+    const std::string& folder;
+    ~Removed() {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
+  } const removed{folder};
+  save_embeddings(vectors, dim, file);
+  std::ifstream stream(file, std::ios::binary);
+  print(std::string((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>()));
+}
+
+// Stopped from the start, the call ends at its first batch: what it would refuse, this refuses.
+int dry_embed(const Embedder& embedder, const EmbedArguments& arguments,
+              const std::vector<TimeSpan>& spans) {
+  std::stop_source stopped;
+  stopped.request_stop();
+  RunControl control;
+  control.stop = stopped.get_token();
+  try {
+    if (arguments.segments.empty() || !spans.empty())
+      vectors_of(embedder, arguments, spans, control);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kCancelled) throw;
+  }
+  print(
+      fmt::format("would embed {} of {} as {} numbers each -> {}\n",
+                  arguments.segments.empty() ? "the whole" : fmt::format("{} turns", spans.size()),
+                  one_line(arguments.audio), embedder.dim(),
+                  arguments.out == "-" ? "standard output" : one_line(arguments.out)));
+  return kOk;
+}
+
 int embed(const EmbedArguments& arguments) {
   const InterruptGuard interrupt;
-  check_output_place(arguments.out);
+  if (arguments.out != "-") check_output_place(arguments.out);
   std::vector<TimeSpan> spans;
   if (!arguments.segments.empty()) spans = read_turns(arguments.segments, arguments.audio);
   EmbedderOptions options = embedder_options(arguments.embedder);
   options.log = [](LogLevel level, std::string_view text) {
-    if (level == LogLevel::kWarning) complain(fmt::format("warning: {}", text));
+    if (level == LogLevel::kWarning) warn(text);
   };
   const Embedder embedder(options);
+  if (manners().dry_run) return dry_embed(embedder, arguments, spans);
   ProgressLine line(arguments.audio);
   RunControl control;
   control.stop = interrupt.token();
   control.progress = [&](const Progress& progress) { line.show(progress); };
   control.log = [&](LogLevel level, std::string_view text) {
-    if (level != LogLevel::kWarning) return;
-    line.clear();
-    complain(fmt::format("{}: warning: {}", arguments.audio, text));
+    if (level == LogLevel::kWarning) warn(text, arguments.audio);
   };
   std::vector<float> vectors;
   if (arguments.segments.empty() || !spans.empty())
     vectors = vectors_of(embedder, arguments, spans, control);
   line.clear();
-  save_embeddings(vectors, embedder.dim(), arguments.out);
+  if (arguments.out == "-") {
+    print_embeddings(vectors, embedder.dim());
+  } else {
+    const std::lock_guard whole(output_mutex());
+    save_embeddings(vectors, embedder.dim(), arguments.out);
+  }
   return kOk;
 }
 
@@ -105,7 +158,9 @@ void add_embed(CLI::App& app, Action& action) {
   command->add_option(
       "--segments", arguments->segments,
       "turns (RTTM, JSON, ...): one embedding each, in their order (default: one for all)");
-  command->add_option("--out", arguments->out, "NumPy file to write: float32 [rows, dim]")
+  command
+      ->add_option("--out", arguments->out,
+                   "NumPy file to write: float32 [rows, dim]; -: standard output")
       ->required()
       ->type_name("X.npy");
   add_embedder_options(*command, arguments->embedder);

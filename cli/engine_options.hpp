@@ -19,8 +19,11 @@ void add_speaker_options(CLI::App& command, RunOptions& options);
 /// another.
 template <typename Value>
 CLI::Validator one_of(std::vector<std::pair<std::string, Value>> names) {
-  std::string list;
-  for (const auto& [name, value] : names) list += (list.empty() ? "" : ", ") + name;
+  std::string list, known;
+  for (const auto& [name, value] : names) {
+    list += (list.empty() ? "" : ", ") + name;
+    known += (known.empty() ? "{" : ",") + name;
+  }
   return CLI::Validator(
       [names = std::move(names), list](std::string& text) -> std::string {
         for (const auto& [name, value] : names) {
@@ -30,7 +33,7 @@ CLI::Validator one_of(std::vector<std::pair<std::string, Value>> names) {
         }
         return "'" + text + "' is not known; use one of: " + list;
       },
-      "");
+      known + "}");  // help texts and completions read the names there
 }
 
 /// Like CLI::NonNegativeNumber, whose complaint tells the largest double in 309 digits.

@@ -1,24 +1,35 @@
 #pragma once
 // Ctrl-C as a stop token.
 
+#include <chrono>
 #include <stop_token>
 #include <thread>
 
 namespace diarist::cli {
 
-/// While it lives, SIGINT and SIGTERM request a stop; a second signal ends the process at once.
+/// While it lives, SIGINT and SIGTERM request a stop. Where nobody looks at the token for `grace`
+/// (a read that blocks, a model that loads), the process says what was done and ends; an output
+/// that is being written is finished first. A second signal ends the process at once.
 /// Make it before any other thread: the signals must be blocked in all of them.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(std::chrono::milliseconds grace = std::chrono::milliseconds(1000));
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   std::stop_token token() const noexcept { return stop_.get_token(); }
 
  private:
+  void wait(const std::stop_token& quit, std::chrono::milliseconds grace);
+
   std::stop_source stop_;
   std::jthread waiter_;
 };
+
+/// 130 after SIGINT, 143 after SIGTERM: exit code of an interrupted call.
+int interrupted_exit_code();
+
+/// Says on standard error that the call was interrupted and what is done.
+void tell_interrupted();
 
 }  // namespace diarist::cli

@@ -1,17 +1,22 @@
 // diarist models: fetch, import, list and check model bundles.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
+#include "diarist/error.hpp"
 #include "diarist/models.hpp"
+#include "dry_run.hpp"
 #include "interrupt.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 #include "text_table.hpp"
 
@@ -75,8 +80,39 @@ FetchOptions fetch_options(const ModelsArguments& arguments) {
           .stall_seconds = arguments.stall_seconds};
 }
 
+std::filesystem::path models_folder(const ModelsArguments& arguments) {
+  return arguments.models.empty() ? default_models_folder()
+                                  : std::filesystem::path(arguments.models);
+}
+
+// What pull and import would do; `inputs` are files of the user, none for pull.
+int dry_fetch(const ModelsArguments& arguments) {
+  const std::filesystem::path folder = models_folder(arguments);
+  for (const std::string& input : arguments.inputs)
+    if (!std::filesystem::exists(input))
+      throw Error(ErrorCode::kNotFound, fmt::format("{}: no such file or folder", input));
+  check_target(folder / "bundle" / "manifest.json");
+  std::string text;
+  for (const BundleReport& bundle : list_bundles(folder))
+    if (!arguments.bundle.empty() && bundle.name == arguments.bundle && bundle.ok)
+      text = fmt::format("{} is installed in {}; it would be checked and, if intact, left alone\n",
+                         bundle.name, bundle.folder.string());
+  if (text.empty())
+    text = arguments.bundle.empty()
+               ? fmt::format("would install a bundle from {} into {}\n",
+                             fmt::join(arguments.inputs, ", "), folder.string())
+               : fmt::format("would fetch {} and install it in {}\n", arguments.bundle,
+                             (folder / arguments.bundle).string());
+  print(one_line(text.substr(0, text.size() - 1)) + "\n");
+  return kOk;
+}
+
+// Killing pip and putting a bundle in order takes longer than a stop between two batches.
+constexpr std::chrono::seconds kFetchGrace(10);
+
 int pull(const ModelsArguments& arguments) {
-  const InterruptGuard interrupt;
+  if (manners().dry_run) return dry_fetch(arguments);
+  const InterruptGuard interrupt(kFetchGrace);
   const BundleReport report =
       pull_bundle(arguments.bundle, fetch_options(arguments), talking_control(interrupt.token()));
   print(table(report, true));
@@ -84,7 +120,8 @@ int pull(const ModelsArguments& arguments) {
 }
 
 int import(const ModelsArguments& arguments) {
-  const InterruptGuard interrupt;
+  if (manners().dry_run) return dry_fetch(arguments);
+  const InterruptGuard interrupt(kFetchGrace);
   const std::vector<std::filesystem::path> inputs(arguments.inputs.begin(), arguments.inputs.end());
   const BundleReport report = import_bundle(inputs, arguments.plda, fetch_options(arguments),
                                             talking_control(interrupt.token()));
@@ -93,8 +130,7 @@ int import(const ModelsArguments& arguments) {
 }
 
 int show(const ModelsArguments& arguments, bool check) {
-  const std::filesystem::path folder =
-      arguments.models.empty() ? default_models_folder() : std::filesystem::path(arguments.models);
+  const std::filesystem::path folder = models_folder(arguments);
   const std::vector<BundleReport> bundles = check ? check_bundles(folder) : list_bundles(folder);
   if (bundles.empty()) {
     print(fmt::format("no models in {}; get the free ones with: diarist models pull open\n",

@@ -8,12 +8,32 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "diarist/error.hpp"
+#include "json_progress.hpp"
+#include "manners.hpp"
+#include "terminal.hpp"
+#include "work_done.hpp"
 
 namespace diarist::cli {
+namespace {
+
+std::mutex& progress_mutex() {
+  static std::mutex* const shared = new std::mutex;  // outlives every thread that draws
+  return *shared;
+}
+bool progress_shown = false;  // under progress_mutex()
+
+void say(const std::string& line, bool red) {
+  clear_progress();
+  std::fprintf(stderr, red ? "\033[31mdiarist:\033[0m %s\n" : "diarist: %s\n", line.c_str());
+}
+
+}  // namespace
 
 bool print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
@@ -36,32 +56,88 @@ std::string one_line(std::string_view text) {
 }
 
 void complain(std::string_view text) {
-  std::fprintf(stderr, "diarist: %s\n", one_line(text).c_str());
+  if (manners().json_progress) {
+    emit_event("error", {{"text", text}});
+    return;
+  }
+  say(one_line(text), has_colours(STDERR_FILENO));
+}
+
+void warn(std::string_view text, std::string_view about) {
+  if (manners().quiet) return;
+  if (manners().json_progress) {
+    nlohmann::ordered_json fields = {{"text", text}};
+    if (!about.empty()) fields["recording"] = about;
+    emit_event("warning", fields);
+    return;
+  }
+  say(one_line(about.empty() ? fmt::format("warning: {}", text)
+                             : fmt::format("{}: warning: {}", about, text)),
+      false);
+}
+
+void note(std::string_view text) {
+  if (manners().json_progress) {
+    emit_event("note", {{"text", text}});
+    return;
+  }
+  clear_progress();
+  std::fprintf(stderr, "%s\n", std::string(text).c_str());
+}
+
+void tell_end(int exit_code) {
+  if (manners().json_progress) emit_event("end", {{"exit_code", exit_code}});
+}
+
+void draw_progress(std::string_view line) {
+  const std::lock_guard lock(progress_mutex());
+  std::fprintf(stderr, "\r\033[K%s", std::string(line).c_str());
+  std::fflush(stderr);
+  progress_shown = true;
+}
+
+void clear_progress() {
+  const std::lock_guard lock(progress_mutex());
+  if (progress_shown) std::fputs("\r\033[K", stderr);
+  progress_shown = false;
 }
 
 RunControl talking_control(std::stop_token stop) {
   RunControl control;
   control.stop = std::move(stop);
   control.log = [](LogLevel level, std::string_view text) {
-    if (level != LogLevel::kDebug) complain(text);
+    if (level == LogLevel::kDebug || manners().quiet) return;
+    if (!manners().json_progress)
+      say(one_line(text), false);
+    else
+      emit_event(level == LogLevel::kWarning ? "warning" : "note", {{"text", text}});
   };
   return control;
 }
 
 void write_file(const std::filesystem::path& file, std::string_view text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", file.string(), getpid());
-  const auto give_up = [&](const char* what) {
-    const int reason = errno;
-    std::remove(temporary.c_str());
+  const std::lock_guard lock(output_mutex());
+  std::error_code unresolved;
+  std::filesystem::path target = file;
+  if (std::filesystem::is_symlink(file, unresolved)) {
+    target = std::filesystem::canonical(file, unresolved);
+    if (unresolved) target = file;
+  }
+  const bool replaced = !std::filesystem::exists(target, unresolved) ||
+                        std::filesystem::is_regular_file(target, unresolved);
+  const std::string written =
+      replaced ? fmt::format("{}.{}.tmp", target.string(), getpid()) : target.string();
+  const auto give_up = [&](const char* what, int reason) {
+    if (replaced) std::remove(written.c_str());
     throw Error(ErrorCode::kBadFile,
                 fmt::format("{}: can't {}: {}", file.string(), what, std::strerror(reason)));
   };
-  std::FILE* stream = std::fopen(temporary.c_str(), "wb");
-  if (stream == nullptr) give_up("write");
-  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  const bool closed = std::fclose(stream) == 0;
-  if (!written || !closed) give_up("write");
-  if (std::rename(temporary.c_str(), file.c_str()) != 0) give_up("rename");
+  std::FILE* stream = std::fopen(written.c_str(), "wb");
+  if (stream == nullptr) give_up("write", errno);
+  int reason = std::fwrite(text.data(), 1, text.size(), stream) == text.size() ? 0 : errno;
+  if (std::fclose(stream) != 0 && reason == 0) reason = errno;
+  if (reason != 0) give_up("write", reason);
+  if (replaced && std::rename(written.c_str(), target.c_str()) != 0) give_up("rename", errno);
 }
 
 void check_output_place(const std::filesystem::path& file) {

@@ -19,13 +19,30 @@ bool print(std::string_view text);
 /// called.
 std::string one_line(std::string_view text);
 
-/// One line on standard error: "diarist: TEXT".
+/// One line on standard error: "diarist: TEXT"; with --json-progress an event "error".
 void complain(std::string_view text);
+
+/// A warning, about a recording where one is named: "diarist: ABOUT: warning: TEXT"; an event
+/// "warning" with --json-progress, nothing with --quiet.
+void warn(std::string_view text, std::string_view about = {});
+
+/// Further lines on standard error that somebody asked for; an event "note" with --json-progress.
+void note(std::string_view text);
+
+/// The last event of a call with --json-progress: its exit code. Nothing otherwise.
+void tell_end(int exit_code);
+
+/// Shows a line of progress on the terminal in place of the one before, or takes it away. Messages
+/// do so by themselves. Any thread may call these.
+void draw_progress(std::string_view line);
+void clear_progress();
 
 /// For long work: messages go to standard error, so that standard output carries results only.
 RunControl talking_control(std::stop_token stop);
 
-/// Writes atomically (temporary file, rename). \throws Error kBadFile.
+/// Writes atomically (temporary file, rename); through a symbolic link to the file behind it. What
+/// is no regular file (/dev/full, a named pipe) is written to and stays what it is.
+/// \throws Error kBadFile.
 void write_file(const std::filesystem::path& file, std::string_view text);
 
 /// Refuses an output that could not be written, before the work whose result it is to hold.

@@ -13,6 +13,7 @@
 
 #include "diarist/error.hpp"
 #include "diarist/waveform.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 
 namespace diarist::cli {
@@ -123,6 +124,7 @@ std::string file_of(const std::string& folder, std::string id, const char* endin
 
 void check_place(const std::string& file, bool several) {
   if (file.empty() || file == "-") return;
+  if (manners().dry_run) return;  // the places of every recording are looked at later
   if (!several) return check_output_place(file);
   std::error_code error;
   fs::create_directories(file, error);
@@ -165,6 +167,16 @@ void check_report_outputs(const ReportOutputs& outputs, bool several) {
     throw Error(ErrorCode::kInvalidArgument, "--embed-audio is for a page: name one as well");
   check_place(outputs.page, several);
   check_place(outputs.plot, several);
+}
+
+std::vector<fs::path> report_files(const ReportOutputs& outputs, const std::string& id,
+                                   bool several) {
+  std::vector<fs::path> files;
+  if (!outputs.page.empty() && outputs.page != "-")
+    files.emplace_back(several ? file_of(outputs.page, id, ".html") : outputs.page);
+  if (!outputs.plot.empty() && outputs.plot != "-")
+    files.emplace_back(several ? file_of(outputs.plot, id, ".svg") : outputs.plot);
+  return files;
 }
 
 void write_reports(const ReportOutputs& outputs, const std::string& audio, bool several,

@@ -2,7 +2,9 @@
 // Options that ask for a page or a plot beside the result, shared by `run` and `report`.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "diarist/report.hpp"
 #include "diarist/result.hpp"
@@ -26,6 +28,10 @@ void add_report_options(CLI::App& command, ReportOutputs& outputs, const std::st
 /// Looks at endings and folders before the work begins; makes the folders of several recordings.
 /// \throws Error kInvalidArgument, kBadFile.
 void check_report_outputs(const ReportOutputs& outputs, bool several);
+
+/// Files that write_reports() makes of a recording.
+std::vector<std::filesystem::path> report_files(const ReportOutputs& outputs, const std::string& id,
+                                                bool several);
 
 /// Writes what was asked for. `audio` is the recording's file, empty or "-" for none.
 /// \throws Error kInvalidArgument, kBadFile.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diarist/error.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 
 namespace diarist::cli {
@@ -67,7 +68,7 @@ ResultSink::ResultSink(std::vector<std::string> ids, const OutputPlace& place)
   }
   refuse_what_does_not_fit();
   if (kind_ == Kind::kFile) check_output_place(out_);
-  if (kind_ == Kind::kFolder) {
+  if (kind_ == Kind::kFolder && !manners().dry_run) {
     std::error_code error;
     std::filesystem::create_directories(out_, error);
     if (error)
@@ -103,6 +104,14 @@ void ResultSink::refuse_what_does_not_fit() const {
 std::filesystem::path ResultSink::file_of(std::size_t i, Format format) const {
   return out_ /
          fmt::format("{}.{}", file_name(ids_[i]), std::string(format_info(format).endings.front()));
+}
+
+std::vector<std::filesystem::path> ResultSink::targets(std::size_t i) const {
+  if (kind_ == Kind::kStandardOutput) return {};
+  if (kind_ == Kind::kFile) return {out_};
+  std::vector<std::filesystem::path> files;
+  for (const Format format : formats_) files.push_back(file_of(i, format));
+  return files;
 }
 
 bool ResultSink::write(std::size_t i, const Diarization& result) {

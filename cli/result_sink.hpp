@@ -36,6 +36,9 @@ class ResultSink {
   /// can't be written.
   ResultSink(std::vector<std::string> ids, const OutputPlace& place);
 
+  /// Files that write() and finish() make of a recording; none: standard output.
+  std::vector<std::filesystem::path> targets(std::size_t i) const;
+
   /// \return false when standard output is gone. \throws Error kBadFile.
   bool write(std::size_t i, const Diarization& result);
 

@@ -13,12 +13,15 @@
 #include "commands.hpp"
 #include "diarist/diarizer.hpp"
 #include "diarist/error.hpp"
+#include "dry_run.hpp"
 #include "engine_options.hpp"
 #include "input_options.hpp"
 #include "interrupt.hpp"
+#include "manners.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
 #include "run_results.hpp"
+#include "work_done.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -35,9 +38,10 @@ struct RunArguments {
 // gone.
 bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std::stop_token& stop,
               Results& results, RunReport& report) {
+  ProgressLine line(arguments.inputs);
   for (std::size_t i = 0; i < arguments.inputs.size(); ++i) {
     const std::string& input = arguments.inputs[i];
-    ProgressLine line(input);
+    line.start(i);
     RunControl control;
     control.stop = stop;
     control.progress = [&](const Progress& progress) { line.show(progress); };
@@ -46,20 +50,24 @@ bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std
       line.clear();
       const std::string start = one_line(input) + ": ";  // warnings about the file name it already
       if (text.starts_with(start)) text.remove_prefix(start.size());
-      complain(fmt::format("{}: warning: {}", input, text));
+      warn(text, input);
     };
     try {
       Diarization result = diarizer.run(std::filesystem::path(input), arguments.run, control);
       line.clear();
       report.audio_seconds += result.duration;
       report.stages += result.timings;
+      const double seconds = result.duration;
       if (!results.write(i, std::move(result))) return false;
+      line.finish(i, seconds);
     } catch (const Error& error) {
       line.clear();
       results.refuse(i, error);
+      line.fail(i);
     } catch (const std::bad_alloc&) {
       line.clear();
       results.refuse(i, Error(ErrorCode::kOutOfMemory, "not enough memory"));
+      line.fail(i);
     }
   }
   return true;
@@ -68,14 +76,14 @@ bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std
 // All at once, on GPUs. \return false when standard output is gone.
 bool run_together(const RunArguments& arguments, const Diarizer& diarizer,
                   const std::stop_token& stop, Results& results, RunReport& report) {
-  ProgressLine line(fmt::format("{} recordings", arguments.inputs.size()));
+  ProgressLine line(arguments.inputs);
   RunControl control;
   control.stop = stop;
   control.progress = [&](const Progress& progress) { line.show(progress); };
   control.log = [&](LogLevel level, std::string_view text) {
     if (level != LogLevel::kWarning) return;
     line.clear();
-    complain(text);
+    warn(text);
   };
   const std::vector<std::filesystem::path> files(arguments.inputs.begin(), arguments.inputs.end());
   bool reader = true;
@@ -83,12 +91,16 @@ bool run_together(const RunArguments& arguments, const Diarizer& diarizer,
     line.clear();
     if (outcome.error) {
       results.refuse(outcome.index, *outcome.error);
+      line.fail(outcome.index);
       return true;
     }
     try {
+      const double seconds = outcome.result->duration;
       reader = results.write(outcome.index, *std::move(outcome.result));
+      line.finish(outcome.index, seconds);
     } catch (const Error& error) {
       results.refuse(outcome.index, error);
+      line.fail(outcome.index);
     }
     return reader;
   });
@@ -115,7 +127,8 @@ void show_timings(const RunReport& report, double load_seconds) {
         device.wall > 0 ? 100 * (1 - device.busy / device.wall) : 0,
         static_cast<double>(device.memory_bytes) / 1e9, device.waited_for_device,
         device.waited_for_samples);
-  std::fputs(text.c_str(), stderr);
+  text.pop_back();  // note() ends the line
+  note(text);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -130,6 +143,12 @@ int run(RunArguments arguments) {
   const auto start = std::chrono::steady_clock::now();
   const Diarizer diarizer(arguments.engine);
   const double load_seconds = seconds_since(start);
+  if (manners().dry_run)
+    return dry_run(diarizer, arguments.engine.device, arguments.inputs, arguments.run,
+                   [&](std::size_t i) { return results.targets(i); });
+  const std::string& out = arguments.results.place.out;
+  expect_work(arguments.inputs.size(),
+              out.empty() || out == "-" ? "on standard output" : "in " + out);
   RunReport report;
   const auto run_start = std::chrono::steady_clock::now();
   const bool gpu = arguments.engine.device.starts_with("cuda");

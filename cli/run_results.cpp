@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "diarist/stages.hpp"
 #include "output_files.hpp"
 #include "shaping_options.hpp"
+#include "work_done.hpp"
 
 namespace diarist::cli {
 
@@ -33,24 +35,38 @@ bool Results::write(std::size_t i, Diarization result) {
   const std::string& id = ids_[i];
   result.uri = id;
   if (!options_.save_stages.empty()) {
-    const std::filesystem::path folder(options_.save_stages);
-    save_stages(*result.stages, inputs_.size() > 1 ? folder / file_name(id) : folder);
+    const std::lock_guard whole(output_mutex());
+    save_stages(*result.stages, stages_folder(i));
   }
   const std::size_t told = result.warnings.size();
   result = shaped(std::move(result), options_.shaping);
   for (std::size_t k = told; k < result.warnings.size(); ++k) {
-    complain(fmt::format("{}: warning: {}", inputs_[i], result.warnings[k]));
+    warn(result.warnings[k], inputs_[i]);
   }
   write_reports(options_.reports, inputs_[i], inputs_.size() > 1, result);
   return sink_.write(i, result);
 }
 
+std::filesystem::path Results::stages_folder(std::size_t i) const {
+  const std::filesystem::path folder(options_.save_stages);
+  return inputs_.size() > 1 ? folder / file_name(ids_[i]) : folder;
+}
+
+std::vector<std::filesystem::path> Results::targets(std::size_t i) const {
+  std::vector<std::filesystem::path> files = sink_.targets(i);
+  for (const std::filesystem::path& file :
+       report_files(options_.reports, ids_[i], inputs_.size() > 1))
+    files.push_back(file);
+  if (!options_.save_stages.empty())
+    for (const char* name : {"segmentations", "embeddings", "hard_clusters", "counts"})
+      files.push_back(stages_folder(i) / fmt::format("{}.npy", name));
+  return files;
+}
+
 void Results::refuse(std::size_t i, const Error& error) {
   const std::string& input = inputs_[i];
-  if (error.code() == ErrorCode::kInvalidArgument) throw error;
-  if (error.code() == ErrorCode::kCancelled)
-    throw Error(ErrorCode::kCancelled,
-                fmt::format("{}: stopped; {} of {} recordings done", input, i, inputs_.size()));
+  if (error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kCancelled)
+    throw error;
   const std::string what = error.what();
   const bool named = one_line(what).starts_with(one_line(input) + ":");
   complain(named ? what : fmt::format("{}: {}", input, what));

@@ -1,6 +1,7 @@
 #pragma once
 // The results of `diarist run`: named, shaped, written; what failed is told.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class Results {
   /// \return false when standard output is gone. \throws Error kBadFile.
   bool write(std::size_t i, Diarization result);
 
+  /// Files that write() would make; none: standard output.
+  std::vector<std::filesystem::path> targets(std::size_t i) const;
+
   /// To be called after the last result. \throws Error kBadFile.
   void finish() { sink_.finish(); }
 
@@ -40,6 +44,8 @@ class Results {
   int failed() const noexcept { return failed_; }
 
  private:
+  std::filesystem::path stages_folder(std::size_t i) const;
+
   const std::vector<std::string>& inputs_;
   const ResultOptions& options_;
   std::vector<std::string> ids_;

@@ -53,20 +53,20 @@ TurnInputs read_side(const std::string& what) {
 }
 
 // Of many recordings only the first warnings are printed; JSON and Markdown have them all.
-void warn(const std::vector<std::string>& warnings) {
+void warn_of(const std::vector<std::string>& warnings) {
   constexpr std::size_t kMost = 20;
   for (std::size_t i = 0; i < std::min(kMost, warnings.size()); ++i) {
-    complain("warning: " + warnings[i]);
+    warn(warnings[i]);
   }
   if (warnings.size() > kMost) {
-    complain(fmt::format("warning: and {} more, all of them in --json", warnings.size() - kMost));
+    warn(fmt::format("and {} more, all of them in --json", warnings.size() - kMost));
   }
 }
 
 ScoreReport scored(const RttmFile& reference, const std::string& hypothesis,
                    const ScoringOptions& options) {
   ScoreReport report = score_files(reference, read_side(hypothesis).turns, options);
-  warn(report.warnings);
+  warn_of(report.warnings);
   return report;
 }
 

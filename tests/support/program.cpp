@@ -71,6 +71,7 @@ ProgramResult run_program(std::vector<std::string> arguments,
                           const std::map<std::string, std::string>& environment) {
   std::map<std::string, std::string> all = environment;
   all.emplace("DIARIST_MODELS", models_folder().string());
+  all.emplace("DIARIST_CONFIG", "");  // no file of the user's
   arguments.insert(arguments.begin(), program().string());
   return run_command(arguments, all);
 }

@@ -22,7 +22,7 @@ ProgramResult run_command(const std::vector<std::string>& command,
 /// Path of the built `diarist`.
 std::filesystem::path program();
 
-/// diarist ARGUMENTS... with DIARIST_MODELS set to models_folder().
+/// diarist ARGUMENTS... with DIARIST_MODELS set to models_folder() and no configuration file.
 ProgramResult run_program(std::vector<std::string> arguments,
                           const std::map<std::string, std::string>& environment = {});
 
