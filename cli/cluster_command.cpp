@@ -2,12 +2,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "commands.hpp"
 #include "diarist/diarizer.hpp"
 #include "diarist/stages.hpp"
 #include "engine_options.hpp"
 #include "output_files.hpp"
+#include "result_sink.hpp"
+#include "shaping_options.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -17,11 +20,12 @@ struct ClusterArguments {
   std::string uri = "audio";
   DiarizerOptions engine;
   RunOptions run;
-  bool exclusive = false;
-  Format format = Format::kRttm;
+  TurnShaping shaping;
+  OutputPlace place;
 };
 
 int cluster(const ClusterArguments& arguments) {
+  ResultSink sink({arguments.uri}, arguments.place);
   const StageResults stages = load_stages(arguments.segmentations, arguments.embeddings);
   Diarization result = cluster_stages({.chunks = stages.chunks,
                                        .embedding_dim = stages.embedding_dim,
@@ -29,8 +33,9 @@ int cluster(const ClusterArguments& arguments) {
                                        .embeddings = stages.embeddings},
                                       arguments.engine, arguments.run);
   result.uri = arguments.uri;
+  result = shaped(std::move(result), arguments.shaping);
   for (const std::string& warning : result.warnings) complain("warning: " + warning);
-  print(format_result(result, arguments.format, arguments.exclusive));
+  sink.write(0, result);
   return kOk;
 }
 
@@ -55,11 +60,8 @@ void add_cluster(CLI::App& app, Action& action) {
       ->add_option("--step", arguments->run.step_seconds,
                    "seconds between windows, as in the run that stored the stages")
       ->capture_default_str();
-  command->add_flag("--exclusive", arguments->exclusive,
-                    "print turns with at most one speaker at a time");
-  command->add_option("--format", arguments->format, "rttm (default), json or table")
-      ->transform(one_of<Format>(
-          {{"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
+  add_format_option(*command, "--format", arguments->place.formats, "rttm (default), or one of");
+  add_shaping_options(*command, arguments->shaping);
   command->footer(
       "The presets open and open-lite leave out their turn check here: it needs the "
       "audio.\nExample:\n  diarist run --save-stages stages meeting.wav\n"

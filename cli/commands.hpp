@@ -12,6 +12,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kSomeFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kModels = 3;
+inline constexpr int kDiffers = 4;
 inline constexpr int kInterrupted = 130;
 
 /// Returns an exit code; may throw diarist::Error.
@@ -23,8 +24,11 @@ void add_embed(CLI::App& app, Action& action);
 void add_models(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_score(CLI::App& app, Action& action);
+void add_diff(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_label(CLI::App& app, Action& action);
 
 }  // namespace diarist::cli

@@ -14,6 +14,7 @@
 #include "diarist/formats.hpp"
 #include "diarist/stages.hpp"
 #include "embedder_options.hpp"
+#include "input_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
@@ -26,11 +27,12 @@ struct EmbedArguments {
   std::string segments;
   std::string out;
   EmbedderArguments embedder;
+  AudioOptions input;
 };
 
 // The turns of the recording: those under its name, or the only ones there are.
 std::vector<TimeSpan> read_turns(const std::string& segments, const std::string& audio) {
-  const RttmFile file = read_rttm(segments);
+  const RttmFile file = diarist::read_turns(segments);
   if (file.empty()) return {};
   auto found = file.begin();
   if (file.size() > 1) {
@@ -55,7 +57,7 @@ std::vector<TimeSpan> read_turns(const std::string& segments, const std::string&
 std::vector<float> vectors_of(const Embedder& embedder, const EmbedArguments& arguments,
                               const std::vector<TimeSpan>& spans, const RunControl& control) {
   try {
-    return embedder.embed(std::filesystem::path(arguments.audio), spans, control);
+    return embedder.embed(std::filesystem::path(arguments.audio), spans, control, arguments.input);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
     const std::string place =
@@ -100,12 +102,14 @@ void add_embed(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("embed", "speaker embeddings of a recording or of its turns");
   command->add_option("audio", arguments->audio, "recording: WAV, FLAC, MP3, M4A, ...")->required();
-  command->add_option("--segments", arguments->segments,
-                      "RTTM: one embedding per turn, in its order (default: one for everything)");
+  command->add_option(
+      "--segments", arguments->segments,
+      "turns (RTTM, JSON, ...): one embedding each, in their order (default: one for all)");
   command->add_option("--out", arguments->out, "NumPy file to write: float32 [rows, dim]")
       ->required()
       ->type_name("X.npy");
   add_embedder_options(*command, arguments->embedder);
+  add_input_options(*command, arguments->input, false);
   command->footer(
       "A turn is cut into equal pieces of at most 10 s; its embedding is their average weighted "
       "by\n"

@@ -41,17 +41,20 @@ int main(int argc, char** argv) {
   app.footer(
       "Start with: diarist models pull open && diarist run meeting.wav\n"
       "Exit codes: 0 ok, 1 an input, an output or the device failed, 2 wrong usage, "
-      "3 models missing or bad, 130 interrupted");
+      "3 models missing or bad, 4 differences found (diff --exit-code), 130 interrupted");
   cli::Action action;
   cli::add_run(app, action);
   cli::add_cluster(app, action);
   cli::add_embed(app, action);
   cli::add_models(app, action);
+  cli::add_convert(app, action);
   cli::add_report(app, action);
   cli::add_score(app, action);
+  cli::add_diff(app, action);
   cli::add_info(app, action);
   cli::add_bench(app, action);
   cli::add_tune(app, action);
+  cli::add_label(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -12,24 +12,8 @@
 #include <utility>
 
 #include "diarist/error.hpp"
-#include "diarist/formats.hpp"
 
 namespace diarist::cli {
-
-std::string format_result(const Diarization& result, Format format, bool exclusive) {
-  switch (format) {
-    case Format::kRttm:
-      return to_rttm(result, exclusive);
-    case Format::kJson:
-      return to_json(result);
-    case Format::kTable:
-      break;
-  }
-  if (!exclusive) return to_table(result, terminal_columns());
-  Diarization shown = result;
-  shown.turns = shown.exclusive_turns;
-  return to_table(shown, terminal_columns());
-}
 
 bool print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
@@ -98,13 +82,16 @@ void check_output_place(const std::filesystem::path& file) {
 
 std::vector<std::string> unique_ids(const std::vector<std::string>& inputs) {
   std::map<std::string, int> stems;
-  for (const std::string& input : inputs) ++stems[std::filesystem::path(input).stem().string()];
+  const auto stem_of = [](const std::string& input) {
+    return input == "-" ? "stdin" : std::filesystem::path(input).stem().string();
+  };
+  for (const std::string& input : inputs) ++stems[stem_of(input)];
   std::vector<std::string> ids;
   std::set<std::string> taken;
   for (const std::string& input : inputs) {
     const std::filesystem::path path(input);
-    std::string wanted = path.stem().string();
-    if (stems[wanted] > 1) wanted = path.filename().string();
+    std::string wanted = stem_of(input);
+    if (stems[wanted] > 1 && input != "-") wanted = path.filename().string();
     std::string id = wanted;
     // "a.wav" twice and "a.wav.2.wav" must not meet either.
     for (int count = 2; !taken.insert(id).second; ++count) id = fmt::format("{}.{}", wanted, count);

@@ -7,15 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "diarist/result.hpp"
 #include "diarist/run_control.hpp"
 
 namespace diarist::cli {
-
-enum class Format { kRttm, kJson, kTable };
-
-/// Text of a result. `exclusive` prints the exclusive turns (JSON always carries both).
-std::string format_result(const Diarization& result, Format format, bool exclusive);
 
 /// Writes to standard output. \return false when the reader has gone away (a broken pipe ends
 /// quietly). \throws Error kBadFile for anything else, e.g. a full disk.

@@ -7,19 +7,18 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
 #include "diarist/diarizer.hpp"
 #include "diarist/error.hpp"
-#include "diarist/stages.hpp"
 #include "engine_options.hpp"
+#include "input_options.hpp"
 #include "interrupt.hpp"
 #include "output_files.hpp"
 #include "progress_line.hpp"
-#include "report_options.hpp"
+#include "run_results.hpp"
 
 namespace diarist::cli {
 namespace {
@@ -28,76 +27,8 @@ struct RunArguments {
   std::vector<std::string> inputs;
   DiarizerOptions engine;
   RunOptions run;
-  bool exclusive = false;
-  std::string out;
-  std::optional<Format> format;
-  std::string save_stages;
+  ResultOptions results;
   bool timings = false;
-  ReportOutputs reports;
-};
-
-const char* ending(Format format) {
-  switch (format) {
-    case Format::kRttm:
-      return "rttm";
-    case Format::kJson:
-      return "json";
-    case Format::kTable:
-      break;
-  }
-  return "txt";
-}
-
-// File names can't hold a slash; anything else an id may contain is kept.
-std::string file_name(std::string id) {
-  for (char& c : id)
-    if (c == '/') c = '_';
-  return id;
-}
-
-/// Where the results of a call go.
-class Results {
- public:
-  explicit Results(const RunArguments& arguments)
-      : arguments_(arguments), ids_(unique_ids(arguments.inputs)) {}
-
-  /// \return false when standard output is gone.
-  bool write(std::size_t i, Diarization result) const {
-    const std::string& id = ids_[i];
-    result.uri = id;
-    if (!arguments_.save_stages.empty()) {
-      const std::filesystem::path folder(arguments_.save_stages);
-      save_stages(*result.stages, arguments_.inputs.size() > 1 ? folder / file_name(id) : folder);
-    }
-    write_reports(arguments_.reports, arguments_.inputs[i], arguments_.inputs.size() > 1, result);
-    const Format format = arguments_.format.value_or(Format::kRttm);
-    const std::string text = format_result(result, format, arguments_.exclusive);
-    if (arguments_.out.empty()) return print(text);
-    write_file(
-        std::filesystem::path(arguments_.out) / fmt::format("{}.{}", file_name(id), ending(format)),
-        text);
-    return true;
-  }
-
-  /// Complains about a recording. Stopping and wrong options concern the whole call and are thrown.
-  void refuse(std::size_t i, const Error& error) {
-    const std::string& input = arguments_.inputs[i];
-    if (error.code() == ErrorCode::kInvalidArgument) throw error;
-    if (error.code() == ErrorCode::kCancelled)
-      throw Error(ErrorCode::kCancelled, fmt::format("{}: stopped; {} of {} recordings done", input,
-                                                     i, arguments_.inputs.size()));
-    const std::string what = error.what();
-    const bool named = one_line(what).starts_with(one_line(input) + ":");
-    complain(named ? what : fmt::format("{}: {}", input, what));
-    ++failed_;
-  }
-
-  int failed() const noexcept { return failed_; }
-
- private:
-  const RunArguments& arguments_;
-  std::vector<std::string> ids_;
-  int failed_ = 0;
 };
 
 // One after the other, each with its own line of progress. \return false when standard output is
@@ -192,30 +123,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 int run(RunArguments arguments) {
-  if (arguments.out.empty() && arguments.inputs.size() > 1 &&
-      arguments.format.value_or(Format::kRttm) == Format::kJson)
-    throw Error(ErrorCode::kInvalidArgument, "JSON of several recordings needs --out DIR");
   const InterruptGuard interrupt;
-  check_report_outputs(arguments.reports, arguments.inputs.size() > 1);
-  arguments.run.keep_waveform = arguments.reports.any();
-  arguments.run.keep_stages = !arguments.save_stages.empty();
-  if (!arguments.out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(arguments.out, error);
-    if (error)
-      throw Error(ErrorCode::kBadFile,
-                  fmt::format("{}: can't make this folder: {}", arguments.out, error.message()));
-  }
+  arguments.run.keep_stages = !arguments.results.save_stages.empty();
+  arguments.run.keep_waveform = arguments.results.reports.any();
+  Results results(arguments.inputs, arguments.results);
   const auto start = std::chrono::steady_clock::now();
   const Diarizer diarizer(arguments.engine);
   const double load_seconds = seconds_since(start);
-  Results results(arguments);
   RunReport report;
   const auto run_start = std::chrono::steady_clock::now();
   const bool gpu = arguments.engine.device.starts_with("cuda");
   const bool reader =
       (gpu ? run_together : run_each)(arguments, diarizer, interrupt.token(), results, report);
   report.seconds = seconds_since(run_start);
+  if (reader) results.finish();
   if (arguments.timings) show_timings(report, load_seconds);
   return reader && results.failed() > 0 ? kSomeFailed : kOk;
 }
@@ -225,32 +146,29 @@ int run(RunArguments arguments) {
 void add_run(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "who spoke when in recordings");
-  command->add_option("audio", arguments->inputs, "recordings: WAV, FLAC, MP3, M4A, ...")
+  command
+      ->add_option("audio", arguments->inputs,
+                   "recordings: WAV, FLAC, MP3, M4A, ...; - for standard input")
       ->required();
   add_engine_options(*command, arguments->engine, true);
   add_speaker_options(*command, arguments->run);
-  command->add_flag("--exclusive", arguments->exclusive,
-                    "print turns with at most one speaker at a time");
+  add_input_options(*command, arguments->run.audio, true);
   command
       ->add_option("--step", arguments->run.step_seconds,
                    "seconds between windows: 1, or 2 or 5 (quicker, less accurate)")
       ->capture_default_str();
-  command->add_option("--out", arguments->out, "folder for one result file per recording");
-  command->add_option("--format", arguments->format, "rttm (default), json or table")
-      ->transform(one_of<Format>(
-          {{"rttm", Format::kRttm}, {"json", Format::kJson}, {"table", Format::kTable}}));
+  add_result_options(*command, arguments->results);
   command->add_flag("--timings", arguments->timings,
                     "seconds per stage, and of GPUs the idle share, on standard error");
-  command->add_option(
-      "--save-stages", arguments->save_stages,
-      "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
-  add_report_options(*command, arguments->reports, "--report");
   command->footer(
       "Examples:\n"
       "  diarist run meeting.wav\n"
       "  diarist run --format table --num-speakers 2 call.mp3\n"
+      "  diarist run --out results --format json,textgrid *.flac\n"
+      "  diarist run --out meeting.srt --names Anna,Ben --merge-gap 1 meeting.m4a\n"
       "  diarist run --report meeting.html meeting.wav\n"
-      "  diarist run --out results --format json *.flac\n"
+      "  arecord -f S16_LE -r 16000 | diarist run --split-channels -\n"
+      "  diarist run --track 2 --from 5:00 --to 1:05:00 film.mkv\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

@@ -1,9 +1,10 @@
-// parse_rttm, what it read scored against itself, and written again.
+// parse_rttm, what it read scored against itself, compared and written again.
 
 #include <stdexcept>
 
 #include "diarist/formats.hpp"
 #include "diarist/scoring.hpp"
+#include "diarist/turn_diff.hpp"
 #include "fuzz.hpp"
 #include "output/number_text.hpp"
 
@@ -34,7 +35,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const bool finite = report.total.der() >= 0 && report.total.jer() >= 0;
     if (!finite) throw std::logic_error("a rate is not a number");
     to_json(report, {});
-    to_table(report, {});
+    to_table(report, {}, true);
+    to_markdown(report, {}, true);
+    to_csv(report);
+    score_files(file, file, {.collar = 0.1, .md_eval = true});
+    const DiffReport diff = diff_turns(file, file, {.by_name = true});
+    if (!diff.changes.empty()) throw std::logic_error("a file differs from itself");
+    to_json(diff, {});
+    to_table(diff);
   });
   return 0;
 }

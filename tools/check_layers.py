@@ -64,6 +64,7 @@ FOREIGN = [
         {"backend/cpu", "cluster"},
         "only backend/cpu and cluster are written for instruction sets",
     ),
+    (r"pugixml", {"output"}, "only the room output reads XML"),
     (r"CLI/", {"cli"}, "only the program parses command lines"),
     (r"(gtest|gmock|benchmark)/", set(), "test headers stay in tests and bench"),
 ]

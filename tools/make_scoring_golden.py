@@ -4,10 +4,10 @@
     make_scoring_golden.py --out tests/unit/scoring/golden.json
     make_scoring_golden.py --against build/release/bin/diarist [--seed N] [--count N]
 
-A case is a pair of RTTM texts and two options. The rules that diarist adds to pyannote.metrics
-are applied here before it is asked: the scored region is [0, last end] (given as UEM), the collar
-is per side (pyannote's is the full width), overlapping turns of one speaker are merged in the
-reference.
+A case is a pair of RTTM texts, two options and perhaps a UEM. The rules that diarist adds to
+pyannote.metrics are applied here before it is asked: without a UEM the scored region is [0, last
+end], with one exactly its recordings are scored, the collar is per side (pyannote's is the full
+width), overlapping turns of one speaker are merged in the reference.
 Packages: tools/requirements-test.txt.
 """
 
@@ -97,6 +97,27 @@ def case_of(draw, kind):
         "reference": reference,
         "hypothesis": hypothesis,
     }
+
+
+def with_uem(draw, case):
+    """The case with regions: several, overlapping, touching, off the ends, of other recordings."""
+    grid = case["name"] != "continuous"
+    uem = {}
+    uris = ["one", "unknown"] if len(case["reference"]) < 2 else list(case["reference"])[1:]
+    for uri in [*uris, *list(case["hypothesis"])[:2]]:
+        regions = []
+        for _ in range(draw.randint(1, 4)):
+            start, length = draw.uniform(0, 25), draw.uniform(0.5, 20)
+            if grid:
+                start, length = round(2 * start) / 2, round(2 * length) / 2
+            regions.append((start, start + length))
+        if draw.random() < 0.2:
+            regions.append((regions[0][1], regions[0][1] + 1.0))  # touches
+        uem[uri] = regions
+    if case["name"] == "slivers":
+        uem = {u: [(s + 3.3e-7, e - 5.7e-7) for s, e in regions] for u, regions in uem.items()}
+    case["uem"] = uem
+    return case
 
 
 KINDS = [
@@ -202,19 +223,25 @@ def expected(case):
     der_metric = DiarizationErrorRate(collar=2 * case["collar"], skip_overlap=case["skip_overlap"])
     jer_metric = JaccardErrorRate(collar=2 * case["collar"], skip_overlap=case["skip_overlap"])
     files = {}
-    for uri in sorted(case["reference"] or case["hypothesis"]):
+    uris = case["reference"] or case["hypothesis"]
+    if case.get("uem") is not None:
+        uris = {u for u in case["uem"] if u in case["reference"] or u in case["hypothesis"]}
+    for uri in sorted(uris):
         said = case["reference"].get(uri, [])
         heard = [(s, s + d, name) for s, d, name in case["hypothesis"].get(uri, [])]
         end = max([0.0] + [s + d for s, d, _ in said] + [e for _, e, _ in heard])
         reference, hypothesis = annotation_of(merged_own_overlaps(said)), annotation_of(heard)
         uem = Timeline([Segment(0, end)])
+        if case.get("uem") is not None:
+            uem = Timeline([Segment(*region) for region in case["uem"][uri]])
         der_parts = der_metric(reference, hypothesis, uem=uem, detailed=True)
         jer_parts = jer_metric(reference, hypothesis, uem=uem, detailed=True)
         files[uri] = components(
             der_parts[der_metric.name], jer_parts[jer_metric.name], der_parts, jer_parts
         )
-        files[uri]["reference_speakers"] = len(reference.labels())
-        files[uri]["hypothesis_speakers"] = len(hypothesis.labels())
+        inside = uem.support()
+        files[uri]["reference_speakers"] = len(reference.crop(inside).labels())
+        files[uri]["hypothesis_speakers"] = len(hypothesis.crop(inside).labels())
     total = components(abs(der_metric), abs(jer_metric), der_metric[:], jer_metric[:])
     for key in ("reference_speakers", "hypothesis_speakers"):
         total[key] = sum(file[key] for file in files.values())
@@ -229,10 +256,19 @@ def rttm_of(turns):
     )
 
 
+def uem_text(uem):
+    return "".join(
+        f"{uri} 1 {start!r} {end!r}\n" for uri, regions in uem.items() for start, end in regions
+    )
+
+
 def random_cases(seed, count):
-    draw = random.Random(seed)
+    draw, other = random.Random(seed), random.Random(seed + 1)
     for i in range(count):
-        yield case_of(draw, KINDS[i % len(KINDS)])
+        case = case_of(draw, KINDS[i % len(KINDS)])
+        yield case
+        if i % 2 == 0:
+            yield with_uem(other, dict(case))
 
 
 def write_golden(path, seed, count):
@@ -245,6 +281,7 @@ def write_golden(path, seed, count):
                 "skip_overlap": case["skip_overlap"],
                 "reference": rttm_of(case["reference"]),
                 "hypothesis": rttm_of(case["hypothesis"]),
+                **({"uem": uem_text(case["uem"])} if "uem" in case else {}),
                 "expected": expected(case),
             }
         )
@@ -273,6 +310,10 @@ def compare(program, seed, count):
             command += ["--collar", repr(case["collar"])]
             if case["skip_overlap"]:
                 command.append("--skip-overlap")
+            if "uem" in case:
+                paths.append(pathlib.Path(folder) / "regions.uem")
+                paths[-1].write_text(uem_text(case["uem"]))
+                command += ["--uem", str(paths[-1])]
             output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             report, wanted = json.loads(output), expected(case)
             got = {file["uri"]: file for file in report["files"]}

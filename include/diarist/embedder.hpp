@@ -167,9 +167,10 @@ class Embedder {
   /// \throws Error kInvalidArgument naming the span that is empty, outside, or under 0.25 s.
   std::vector<float> embed(const AudioView& audio, std::span<const TimeSpan> spans = {},
                            const RunControl& control = {}) const;
-  /// \throws also kNotFound, kBadFile.
+  /// The file is read as `audio` says; spans stay times of the whole recording, and must lie
+  /// between its `from` and `to`. \throws also kNotFound, kBadFile.
   std::vector<float> embed(const std::filesystem::path& file, std::span<const TimeSpan> spans = {},
-                           const RunControl& control = {}) const;
+                           const RunControl& control = {}, const AudioOptions& audio = {}) const;
 
  private:
   class Impl;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "diarist/audio.hpp"
+
 namespace diarist {
 
 struct StageResults;
@@ -66,6 +68,7 @@ struct RunOptions {
   /// are equal, are clustered in place of what the networks said. Test weights would put everything
   /// into one cluster.
   std::shared_ptr<const StageResults> replay = {};
+  AudioOptions audio = {};  ///< which part of the recording, and how it is read
 };
 
 }  // namespace diarist

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "diarist/shaping.hpp"
+
 namespace diarist {
 
 struct Waveform;
@@ -87,6 +89,16 @@ struct RunReport {
   std::vector<DeviceReport> devices;
 };
 
+/// How the recording was read (AudioOptions).
+struct InputSettings {
+  std::string raw;               ///< "f32le:16000:1"; empty: the recording had a header
+  int track = 0;                 ///< 0: not asked for
+  std::string channels = "mix";  ///< "mix", "split", or the number of one channel, from 1
+  double from = 0;               ///< seconds
+  double to = 0;                 ///< seconds; 0: to the end
+  bool container_clock = false;
+};
+
 /// What was really used, after defaults were filled in.
 struct EffectiveSettings {
   std::string preset;
@@ -101,12 +113,14 @@ struct EffectiveSettings {
   int max_speakers = 0;                     ///< 0: not given
   std::vector<std::string> models;          ///< "segmentation sha256:...", one line per model file
   std::vector<std::string> kernel_choices;  ///< "conv_walk: 7", kernels and how many layers use it
+  TurnShaping shaping;                      ///< what shaped() did; names are in `renames`
+  InputSettings audio;
 };
 
 struct Diarization {
   std::string uri;                    ///< name of the recording; empty for audio from memory
-  double duration = 0;                ///< seconds of decoded audio
-  std::vector<Turn> turns;            ///< sorted by start, then end
+  double duration = 0;                ///< seconds to the end of the audio that was decoded
+  std::vector<Turn> turns;            ///< sorted by start, then end, then speaker
   std::vector<Turn> exclusive_turns;  ///< at most one speaker at a time
   std::vector<Speaker> speakers;      ///< in the order of their names
   std::vector<std::string> warnings;

@@ -14,6 +14,8 @@
 namespace diarist::audio {
 namespace {
 
+constexpr const char* kStandardInput = "-";
+
 // Messages are one line, whatever the file is called.
 std::string printable_name(const std::filesystem::path& file) {
   std::string text;
@@ -42,31 +44,35 @@ std::string printable_name(const std::filesystem::path& file) {
   base::fail(ErrorCode::kBadFile, "{}: can't be opened ({})", name, std::strerror(error));
 }
 
+// An open file; closes it when it dies.
+class Handle {
+ public:
+  explicit Handle(int number) : number_(number) {}
+  Handle(Handle&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int operator*() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
 class FileBytes final : public Bytes {
  public:
-  explicit FileBytes(const std::filesystem::path& file) : name_(printable_name(file)) {
+  FileBytes(Handle file, std::string name) : name_(std::move(name)), file_(std::move(file)) {
     struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) fail_open(name_, errno);
-    if (S_ISDIR(status.st_mode)) {
-      base::fail(ErrorCode::kBadFile, "{}: is a folder; name the recordings in it", name_);
-    }
-    file_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) fail_open(name_, errno);
-    if (::fstat(file_, &status) != 0) {
-      const int error = errno;
-      ::close(file_);
-      fail_open(name_, error);
-    }
+    if (::fstat(*file_, &status) != 0) fail_open(name_, errno);
     seekable_ = S_ISREG(status.st_mode);
-    if (seekable_) size_ = static_cast<std::uint64_t>(status.st_size);
-    if (seekable_ && size_ == 0) {
-      ::close(file_);
+    if (!seekable_) return;
+    // Standard input may be a file that somebody has read from.
+    start_ = std::max<off_t>(0, ::lseek(*file_, 0, SEEK_CUR));
+    size_ = static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size - start_));
+    if (size_ == 0) {
       base::fail(ErrorCode::kBadFile, "{}: is empty; record or copy it again", name_);
     }
   }
-  ~FileBytes() override { ::close(file_); }
-  FileBytes(const FileBytes&) = delete;
-  FileBytes& operator=(const FileBytes&) = delete;
 
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> out) override {
     if (seekable_) {
@@ -78,9 +84,9 @@ class FileBytes final : public Bytes {
     }
     std::size_t done = 0;
     while (done < out.size()) {
-      const ssize_t got = seekable_ ? ::pread(file_, out.data() + done, out.size() - done,
-                                              static_cast<off_t>(offset + done))
-                                    : ::read(file_, out.data() + done, out.size() - done);
+      const ssize_t got = seekable_ ? ::pread(*file_, out.data() + done, out.size() - done,
+                                              start_ + static_cast<off_t>(offset + done))
+                                    : ::read(*file_, out.data() + done, out.size() - done);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         base::fail(ErrorCode::kBadFile, "{}: reading failed ({})", name_, std::strerror(errno));
@@ -95,11 +101,22 @@ class FileBytes final : public Bytes {
   std::uint64_t size() const noexcept override { return size_; }
   bool seekable() const noexcept override { return seekable_; }
   const std::string& name() const noexcept override { return name_; }
+  std::unique_ptr<Bytes> again() const override {
+    if (!seekable_) return nullptr;
+    return std::make_unique<FileBytes>(duplicate(*file_, name_), name_);
+  }
+
+  static Handle duplicate(int file, const std::string& name) {
+    const int copy = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) fail_open(name, errno);
+    return Handle(copy);
+  }
 
  private:
   std::string name_;
-  int file_ = -1;
+  Handle file_;
   bool seekable_ = false;
+  off_t start_ = 0;  // of the recording in the file
   std::uint64_t size_ = 0;
   std::uint64_t position_ = 0;  // bytes taken from a pipe so far
 };
@@ -118,6 +135,9 @@ class MemoryBytes final : public Bytes {
   std::uint64_t size() const noexcept override { return bytes_.size(); }
   bool seekable() const noexcept override { return true; }
   const std::string& name() const noexcept override { return name_; }
+  std::unique_ptr<Bytes> again() const override {
+    return std::make_unique<MemoryBytes>(bytes_, name_);
+  }
 
  private:
   std::span<const std::byte> bytes_;
@@ -127,7 +147,78 @@ class MemoryBytes final : public Bytes {
 }  // namespace
 
 std::unique_ptr<Bytes> open_bytes(const std::filesystem::path& file) {
-  return std::make_unique<FileBytes>(file);
+  if (file == kStandardInput) {
+    const std::string name = "standard input";
+    if (::isatty(STDIN_FILENO) == 1) {
+      base::fail(ErrorCode::kBadFile, "{}: is a terminal; send a recording into it", name);
+    }
+    return std::make_unique<FileBytes>(FileBytes::duplicate(STDIN_FILENO, name), name);
+  }
+  const std::string name = printable_name(file);
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) fail_open(name, errno);
+  if (S_ISDIR(status.st_mode)) {
+    base::fail(ErrorCode::kBadFile, "{}: is a folder; name the recordings in it", name);
+  }
+  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0) fail_open(name, errno);
+  return std::make_unique<FileBytes>(Handle(opened), name);
+}
+
+std::string recording_name(const std::filesystem::path& file) {
+  return file == kStandardInput ? "stdin" : file.stem().string();
+}
+
+std::unique_ptr<Bytes> spool(std::unique_ptr<Bytes> pipe) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  const auto fail = [&](int number) {
+    base::fail(ErrorCode::kBadFile,
+               "{}: can't be copied to {} ({}); set TMPDIR to a folder with room, or give a file",
+               pipe->name(), error ? "the folder for temporary files" : folder.string(),
+               std::strerror(number));
+  };
+  if (error) fail(error.value());
+  std::string place = (folder / "diarist-XXXXXX").string();
+  const Handle file(::mkostemp(place.data(), O_CLOEXEC));
+  if (*file < 0) fail(errno);
+  ::unlink(place.c_str());  // gone with its last reader, whatever happens
+  std::vector<std::byte> block(1 << 16);
+  std::uint64_t offset = 0;
+  while (const std::size_t got = pipe->read_at(offset, block)) {
+    for (std::size_t done = 0; done < got;) {
+      const ssize_t written =
+          ::pwrite(*file, block.data() + done, got - done, static_cast<off_t>(offset + done));
+      if (written < 0 && errno != EINTR) fail(errno);
+      if (written > 0) done += static_cast<std::size_t>(written);
+    }
+    offset += got;
+  }
+  return std::make_unique<FileBytes>(FileBytes::duplicate(*file, pipe->name()), pipe->name());
+}
+
+std::size_t RememberedPipe::read_at(std::uint64_t offset, std::span<std::byte> out) {
+  constexpr std::size_t kMostKept = 1 << 20;
+  if (offset < kept_.size()) {
+    const auto part = std::span(kept_).subspan(static_cast<std::size_t>(offset));
+    const std::size_t count = std::min(part.size(), out.size());
+    std::copy_n(part.begin(), count, out.begin());
+    return count;
+  }
+  if (offset != position_) {
+    base::fail(ErrorCode::kBadFile,
+               "{}: its header is too long to be read from a pipe; write it to a file first",
+               name());
+  }
+  if (!remembering_) kept_ = {};
+  const std::size_t got = pipe_->read_at(position_, out);
+  position_ += got;
+  if (remembering_ && kept_.size() + got <= kMostKept) {
+    kept_.insert(kept_.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(got));
+  } else {
+    remembering_ = false;  // what is kept is no longer all there was
+  }
+  return got;
 }
 
 std::unique_ptr<Bytes> memory_bytes(std::span<const std::byte> bytes, std::string name) {

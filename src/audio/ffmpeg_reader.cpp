@@ -10,10 +10,11 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
+#include "audio/container_clock.hpp"
 #include "audio/ffmpeg_io.hpp"
 #include "audio/ffmpeg_samples.hpp"
 #include "base/error.hpp"
@@ -23,8 +24,6 @@ namespace {
 
 // A demuxer that fails this often in a row has nothing more to give.
 constexpr int kMaxFailuresInARow = 200;
-
-constexpr double kJump = 0.25;  // seconds; containers round their times, some to frames
 
 template <auto kFree>
 struct Free {
@@ -46,7 +45,8 @@ int refuse_open(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary*
 
 class FfmpegReader final : public Reader {
  public:
-  explicit FfmpegReader(Bytes& bytes) : bytes_(bytes), io_(bytes) {}
+  FfmpegReader(Bytes& bytes, const AudioOptions& options)
+      : bytes_(bytes), options_(options), io_(bytes), clock_(options.container_clock) {}
 
   // False, with the reason, when there is no sound in it.
   bool open(std::string* reason) {
@@ -70,8 +70,9 @@ class FfmpegReader final : public Reader {
     io_.rethrow();
     if (code < 0) return give_up(code, reason);
     const AVCodec* decoder = nullptr;
-    code = av_find_best_stream(format_.get(), AVMEDIA_TYPE_AUDIO, -1, -1, &decoder, 0);
-    if (code == AVERROR_DECODER_NOT_FOUND) {
+    const int wanted = options_.track > 0 ? index_of_track() : -1;
+    code = av_find_best_stream(format_.get(), AVMEDIA_TYPE_AUDIO, wanted, -1, &decoder, 0);
+    if (code == AVERROR_DECODER_NOT_FOUND || (code >= 0 && decoder == nullptr)) {
       base::fail(ErrorCode::kUnsupported,
                  "{}: this FFmpeg can't decode its sound; convert it to WAV or FLAC",
                  bytes_.name());
@@ -94,10 +95,17 @@ class FfmpegReader final : public Reader {
   }
 
   Block next() override {
-    std::optional<Block> block = std::exchange(first_, std::nullopt);
-    if (!block && !ended_) block = decode();
-    if (block) return *block;
-    return {};
+    for (;;) {
+      if (silent_ > 0) return silence();
+      std::optional<Block> block = std::exchange(first_, std::nullopt);
+      if (!block && !ended_) block = decode();
+      if (!block) return {};
+      if (silent_ > 0) {
+        first_ = block;  // behind the silence
+      } else if (!block->samples.empty()) {
+        return *block;
+      }  // else all of it was dropped
+    }
   }
 
   std::int64_t expected_frames() const noexcept override {
@@ -124,6 +132,26 @@ class FfmpegReader final : public Reader {
     return false;
   }
 
+  // Index of the stream that is the wanted sound track.
+  int index_of_track() const {
+    int tracks = 0;
+    std::string list;
+    for (unsigned i = 0; i < format_->nb_streams; ++i) {
+      const AVStream* stream = format_->streams[i];
+      const AVCodecParameters& sound = *stream->codecpar;
+      if (sound.codec_type != AVMEDIA_TYPE_AUDIO) continue;
+      if (++tracks == options_.track) return static_cast<int>(i);
+      const AVDictionaryEntry* language = av_dict_get(stream->metadata, "language", nullptr, 0);
+      list += fmt::format("{}{} ({}, {} Hz, {} channel(s){})", tracks == 1 ? "" : ", ", tracks,
+                          avcodec_get_name(sound.codec_id), sound.sample_rate,
+                          sound.ch_layout.nb_channels,
+                          language != nullptr ? std::string(", ") + language->value : "");
+    }
+    if (tracks == 0) return -1;
+    base::fail(ErrorCode::kBadFile, "{}: has no sound track {}; there is {}", bytes_.name(),
+               options_.track, list);
+  }
+
   void choose(int index) {
     int tracks = 0;
     int number = 0;
@@ -137,7 +165,7 @@ class FfmpegReader final : public Reader {
       }
       stream->discard = static_cast<int>(i) == index ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
     }
-    if (tracks > 1) {
+    if (tracks > 1 && options_.track == 0) {
       warnings_.push_back(
           fmt::format("{}: has {} sound tracks; number {} is used", bytes_.name(), tracks, number));
     }
@@ -222,52 +250,70 @@ class FfmpegReader final : public Reader {
                         rate <= kMaxSampleRate && frame_->nb_samples > 0 &&
                         to_float(*frame_, samples_);
     const auto count = static_cast<std::int64_t>(frame_->nb_samples);
-    const std::int64_t timestamp = frame_->best_effort_timestamp;
+    const std::optional<double> time = time_of(frame_->best_effort_timestamp);
     av_frame_unref(frame_.get());
     if (!usable) {
       if (count > 0) ++damaged_;
       return std::nullopt;
     }
     if (rate_ == 0) rate_ = rate;
-    watch_clock(timestamp);
-    seconds_ += static_cast<double>(count) / rate;
-    return Block{samples_, channels, rate};
+    const ContainerClock::Place place = clock_.place(time, count, rate);
+    silent_ = place.silence;
+    silent_channels_ = channels;
+    silent_rate_ = rate;
+    const auto from = static_cast<std::size_t>(place.drop) * static_cast<std::size_t>(channels);
+    return Block{std::span<const float>(samples_).subspan(from), channels, rate};
   }
 
-  // Times are those of the decoded samples. Where the container says that sound is missing (damage,
-  // a paused recording), the user should know.
-  void watch_clock(std::int64_t timestamp) {
-    if (timestamp == AV_NOPTS_VALUE) return;
-    const double ahead = static_cast<double>(timestamp) * av_q2d(stream_->time_base) - seconds_;
-    if (ahead_ && std::abs(ahead - *ahead_) > kJump) {
-      ++jumps_;
-      jumped_ += ahead - *ahead_;
-    }
-    ahead_ = ahead;
+  // Seconds from the container's zero. MP4 and Matroska begin at 0; elsewhere the clock may begin
+  // anywhere, and the first stamp of all streams is its zero.
+  std::optional<double> time_of(std::int64_t timestamp) const {
+    if (timestamp == AV_NOPTS_VALUE) return std::nullopt;
+    const std::string_view name = format_->iformat->name;
+    const bool begins_at_zero = name.starts_with("mov,") || name.starts_with("matroska,");
+    const double zero = begins_at_zero || format_->start_time == AV_NOPTS_VALUE
+                            ? 0
+                            : static_cast<double>(format_->start_time) / AV_TIME_BASE;
+    return static_cast<double>(timestamp) * av_q2d(stream_->time_base) - zero;
+  }
+
+  Block silence() {
+    const auto frames = static_cast<std::size_t>(
+        std::min<std::int64_t>(silent_, static_cast<std::int64_t>(block_frames(silent_channels_))));
+    silent_ -= static_cast<std::int64_t>(frames);
+    zeros_.assign(frames * static_cast<std::size_t>(silent_channels_), 0.0F);
+    return {zeros_, silent_channels_, silent_rate_};
   }
 
   void report_end() {
-    if (jumps_ > 0) {
+    const double seconds = clock_.decoded();
+    if (clock_.jumps() > 0) {
       warnings_.push_back(fmt::format(
           "{}: its clock jumps {} times, by {:+.2f} s in all (sound is missing there); times are "
           "those of the sound that is there",
-          bytes_.name(), jumps_, jumped_));
+          bytes_.name(), clock_.jumps(), clock_.jumped()));
     }
-    if (damaged_ > 0 && seconds_ > 0) {
+    if (clock_.restarts() > 0) {
+      warnings_.push_back(
+          fmt::format("{}: its clock begins again {} times; sound goes on there without a gap",
+                      bytes_.name(), clock_.restarts()));
+    }
+    if (damaged_ > 0 && seconds > 0) {
       warnings_.push_back(
           fmt::format("{}: {} damaged places could not be decoded; times after them may be early",
                       bytes_.name(), damaged_));
     }
     const double announced =
         rate_ != 0 ? static_cast<double>(expected_frames()) / expected_rate() : 0;
-    if (seconds_ + 0.5 < announced) {
+    if (seconds + clock_.silence() + 0.5 < announced) {
       warnings_.push_back(
           fmt::format("{}: is cut off: the header announces {:.2f} s, {:.2f} s are there",
-                      bytes_.name(), announced, seconds_));
+                      bytes_.name(), announced, seconds));
     }
   }
 
   Bytes& bytes_;
+  AudioOptions options_;
   FfmpegIo io_;  // outlives format_
   std::unique_ptr<AVFormatContext, Free<close_input>> format_;
   std::unique_ptr<AVCodecContext, Free<free_codec>> codec_;
@@ -279,19 +325,21 @@ class FfmpegReader final : public Reader {
   int rate_ = 0;  // of the first frame
   std::int64_t packets_ = 0;
   std::int64_t damaged_ = 0;
-  int unreadable_ = 0;           // failures of the demuxer in a row
-  double seconds_ = 0;           // decoded so far
-  std::optional<double> ahead_;  // clock of the container minus seconds_, at the latest frame
-  int jumps_ = 0;
-  double jumped_ = 0;  // seconds
+  int unreadable_ = 0;  // failures of the demuxer in a row
+  ContainerClock clock_;
+  std::int64_t silent_ = 0;  // frames of silence to be given before anything else
+  int silent_channels_ = 1;
+  int silent_rate_ = 16000;
+  std::vector<float> zeros_;
   std::vector<float> samples_;
 };
 
 }  // namespace
 
-std::unique_ptr<Reader> open_ffmpeg(Bytes& bytes, std::string* reason) {
+std::unique_ptr<Reader> open_ffmpeg(Bytes& bytes, const AudioOptions& options,
+                                    std::string* reason) {
   [[maybe_unused]] static const bool kQuiet = (av_log_set_level(AV_LOG_QUIET), true);
-  auto reader = std::make_unique<FfmpegReader>(bytes);
+  auto reader = std::make_unique<FfmpegReader>(bytes, options);
   if (!reader->open(reason)) return nullptr;
   return reader;
 }
@@ -308,7 +356,7 @@ std::string ffmpeg_version() {
 
 namespace diarist::audio {
 
-std::unique_ptr<Reader> open_ffmpeg(Bytes&, std::string* reason) {
+std::unique_ptr<Reader> open_ffmpeg(Bytes&, const AudioOptions&, std::string* reason) {
   if (reason != nullptr) *reason = "this build of diarist has no FFmpeg";
   return nullptr;
 }

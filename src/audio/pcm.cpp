@@ -62,6 +62,7 @@ std::size_t sample_bytes(Encoding encoding) {
     case Encoding::kMuLaw:
       return 1;
     case Encoding::kS16:
+    case Encoding::kS16Big:
       return 2;
     case Encoding::kS24:
       return 3;
@@ -84,6 +85,11 @@ void decode_pcm(Encoding encoding, std::span<const std::byte> bytes, std::span<f
     case Encoding::kS16:
       return each<2>(bytes, out, [](const std::byte* p) {
         return static_cast<float>(static_cast<std::int16_t>(u8(p[0]) | u8(p[1]) << 8)) *
+               (1.0F / 32768.0F);
+      });
+    case Encoding::kS16Big:
+      return each<2>(bytes, out, [](const std::byte* p) {
+        return static_cast<float>(static_cast<std::int16_t>(u8(p[1]) | u8(p[0]) << 8)) *
                (1.0F / 32768.0F);
       });
     case Encoding::kS24:

@@ -1,12 +1,13 @@
 #pragma once
-// Linear and companded sample encodings as WAV files carry them (little endian).
+// Linear and companded sample encodings as WAV files and raw streams carry them.
 
 #include <cstddef>
 #include <span>
 
 namespace diarist::audio {
 
-enum class Encoding { kU8, kS16, kS24, kS32, kF32, kF64, kALaw, kMuLaw };
+/// Little endian, but for kS16Big.
+enum class Encoding { kU8, kS16, kS16Big, kS24, kS32, kF32, kF64, kALaw, kMuLaw };
 
 /// Bytes of one sample.
 std::size_t sample_bytes(Encoding encoding);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audio/bytes.hpp"
+#include "diarist/audio.hpp"
 
 namespace diarist::audio {
 
@@ -30,6 +31,12 @@ class Reader {
   virtual ~Reader() = default;
   /// \throws Error kBadFile.
   virtual Block next() = 0;
+  /// Before the first next(): passes over so many frames without decoding them. Returns how many:
+  /// fewer, even none, where decoding is the only way, and at the end.
+  virtual std::int64_t skip(std::int64_t frames) {
+    static_cast<void>(frames);
+    return 0;
+  }
   /// Frames the header announces and their rate in Hz; 0 when unknown.
   virtual std::int64_t expected_frames() const noexcept = 0;
   virtual int expected_rate() const noexcept = 0;
@@ -44,9 +51,13 @@ constexpr std::size_t block_frames(int channels) {
   return channels < 65536 ? 65536u / static_cast<unsigned>(channels) : 1u;
 }
 
-/// Tries the readers in the order WAV, libsndfile, FFmpeg. The bytes must outlive the reader.
-/// \throws Error kBadFile, kUnsupported.
-std::unique_ptr<Reader> open_reader(Bytes& bytes);
+/// Tries the readers in the order WAV, libsndfile, FFmpeg; raw samples, track and clock are taken
+/// from the options. The bytes must outlive the reader. \throws Error kBadFile (also for a track
+/// that is not there), kUnsupported.
+std::unique_ptr<Reader> open_reader(Bytes& bytes, const AudioOptions& options = {});
+
+/// Whether a pipe with these bytes must become a file before a reader of this build can take it.
+bool needs_seeking(Bytes& bytes);
 
 /// Rate and channels that no real recording has end here. \throws Error kBadFile.
 void check_format(const Bytes& bytes, std::int64_t sample_rate, std::int64_t channels);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "audio/reader.hpp"
+#include "audio/chunk_walk.hpp"
 #include "base/error.hpp"
 
 namespace diarist::audio {
@@ -15,51 +15,12 @@ constexpr std::uint64_t kChunkHeader = 8;
 constexpr int kMaxChunks = 10000;  // no real file has more; keeps opening cheap
 constexpr std::uint32_t kUnknownSize = 0xFFFFFFFF;
 
-constexpr int kTagPcm = 1;
-constexpr int kTagFloat = 3;
-constexpr int kTagALaw = 6;
-constexpr int kTagMuLaw = 7;
-constexpr int kTagExtensible = 0xFFFE;
-
-std::uint64_t little(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);
-  }
-  return value;
-}
-
 struct Chunk {
   std::array<char, 4> id{};
   std::uint32_t size = 0;
   std::uint64_t body = 0;  // offset of the content
   bool is(std::string_view name) const { return std::string_view(id.data(), 4) == name; }
 };
-
-struct Format {
-  int tag = 0;
-  int channels = 0;
-  std::int64_t sample_rate = 0;
-  int block_align = 0;
-  int bits = 0;
-};
-
-// What recorders and encoders write when they don't know the size beforehand: ffmpeg 0xFFFFFFFF
-// (minus headers with some tools), sox 0x7FFFF000 and up, arecord 0x80000000.
-bool is_placeholder(std::uint64_t size) {
-  return size >= 0xFFFFF000 || (size >= 0x7FFFF000 && size <= 0x80000000);
-}
-
-// The bytes after the fixed part of an extensible sub-format: KSDATAFORMAT_SUBTYPE_* and the
-// ambisonic B-format ones.
-bool known_subformat(std::span<const std::byte> guid) {
-  static constexpr std::array<unsigned char, 14> kStandard = {
-      0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0xaa, 0x00, 0x38, 0x9b, 0x71};
-  static constexpr std::array<unsigned char, 14> kAmbisonic = {
-      0x00, 0x00, 0x21, 0x07, 0xd3, 0x11, 0x86, 0x44, 0xc8, 0xc1, 0xca, 0x00, 0x00, 0x00};
-  return std::memcmp(guid.data() + 2, kStandard.data(), 14) == 0 ||
-         std::memcmp(guid.data() + 2, kAmbisonic.data(), 14) == 0;
-}
 
 class Parser {
  public:
@@ -88,7 +49,7 @@ class Parser {
     for (const char c : chunk.id) {
       if (c < 0x20 || c > 0x7e) return std::nullopt;
     }
-    chunk.size = static_cast<std::uint32_t>(little(head, 4, 4));
+    chunk.size = static_cast<std::uint32_t>(little_endian(head, 4, 4));
     chunk.body = at + kChunkHeader;
     return chunk;
   }
@@ -127,10 +88,10 @@ class Parser {
       if (!chunk) break;
       std::uint64_t size = chunk->size;
       if (chunk->is("fmt ")) {
-        if (!format_.tag && !read_format(*chunk)) return false;
+        if (!format_ && !read_format(*chunk)) return false;
       } else if (chunk->is("ds64") && wide_ && size >= 16) {
         std::array<std::byte, 16> body{};
-        if (bytes_.read_at(chunk->body, body) == body.size()) wide_size = little(body, 8, 8);
+        if (bytes_.read_at(chunk->body, body) == body.size()) wide_size = little_endian(body, 8, 8);
       } else if (chunk->is("data")) {
         size = data_size(*chunk, wide_size);
         pending_.push_back({chunk->body, size});
@@ -139,7 +100,7 @@ class Parser {
       if (size > left(chunk->body)) break;
       at = after(chunk->body, size);
     }
-    if (format_.tag == 0) {
+    if (!format_) {
       base::fail(ErrorCode::kBadFile,
                  "{}: is a WAV file without a format chunk; it is damaged, convert it again",
                  bytes_.name());
@@ -154,53 +115,12 @@ class Parser {
 
   // False: samples that are not plain numbers.
   bool read_format(const Chunk& chunk) {
-    std::array<std::byte, 40> body{};
-    const std::size_t wanted = std::min<std::size_t>(chunk.size, body.size());
-    if (wanted < 16 || bytes_.read_at(chunk.body, std::span(body).first(wanted)) != wanted) {
-      base::fail(ErrorCode::kBadFile, "{}: its WAV format chunk is cut off; copy the file again",
-                 bytes_.name());
-    }
-    format_.tag = static_cast<int>(little(body, 0, 2));
-    format_.channels = static_cast<int>(little(body, 2, 2));
-    format_.sample_rate = static_cast<std::int64_t>(little(body, 4, 4));
-    format_.block_align = static_cast<int>(little(body, 12, 2));
-    format_.bits = static_cast<int>(little(body, 14, 2));
-    if (format_.tag == kTagExtensible) {
-      if (wanted < 40 || !known_subformat(std::span(body).subspan(24, 16))) return false;
-      format_.tag = static_cast<int>(little(body, 24, 2));
-    }
-    const std::optional<Encoding> encoding = encoding_of(format_);
-    if (!encoding) return false;
-    check_format(bytes_, format_.sample_rate, format_.channels);
-    layout_.encoding = *encoding;
-    layout_.channels = format_.channels;
-    layout_.sample_rate = static_cast<int>(format_.sample_rate);
-    frame_bytes_ = static_cast<std::uint64_t>(format_.channels) * sample_bytes(*encoding);
-    // Samples in wider slots than their bits need: left to libsndfile, which knows the programs.
-    return format_.block_align == 0 ||
-           static_cast<std::uint64_t>(format_.block_align) == frame_bytes_;
-  }
-
-  static std::optional<Encoding> encoding_of(const Format& format) {
-    if (format.tag == kTagPcm) {
-      switch ((format.bits + 7) / 8) {
-        case 1:
-          return Encoding::kU8;
-        case 2:
-          return Encoding::kS16;
-        case 3:
-          return Encoding::kS24;
-        case 4:
-          return Encoding::kS32;
-        default:
-          return std::nullopt;
-      }
-    }
-    if (format.tag == kTagFloat && format.bits == 32) return Encoding::kF32;
-    if (format.tag == kTagFloat && format.bits == 64) return Encoding::kF64;
-    if (format.tag == kTagALaw && format.bits == 8) return Encoding::kALaw;
-    if (format.tag == kTagMuLaw && format.bits == 8) return Encoding::kMuLaw;
-    return std::nullopt;
+    std::array<std::byte, kFormatBytes> body{};
+    const auto part = std::span(body).first(std::min<std::size_t>(chunk.size, body.size()));
+    const std::size_t got = bytes_.read_at(chunk.body, part);
+    format_ = parse_wav_format(part.first(got), bytes_);
+    if (format_) layout_.format = *format_;
+    return format_.has_value();
   }
 
   // Bytes that really belong to a data chunk; may be more than the file has when it is truncated.
@@ -209,7 +129,7 @@ class Parser {
     std::uint64_t size = chunk.size;
     if (wide_ && chunk.size == kUnknownSize) {
       size = wide_size.value_or(0);
-      if (size > (std::uint64_t{1} << 62)) size = 0;  // -1 or damage
+      if (size > kLargestSize) size = 0;  // -1 or damage
     }
     if (size == 0 && available > 0 && !is_chain(chunk.body)) {
       if (!(wide_ && chunk.size == kUnknownSize)) {
@@ -232,21 +152,22 @@ class Parser {
   }
 
   bool finish() {
+    const std::uint64_t frame_bytes = layout_.format.frame_bytes();
     for (Extent extent : pending_) {
       const std::uint64_t available = left(extent.offset);
       if (extent.size > available) {
         const auto seconds = [&](std::uint64_t size) {
-          const std::uint64_t frames = size / frame_bytes_;  // whole ones
-          return static_cast<double>(frames) / layout_.sample_rate;
+          const std::uint64_t frames = size / frame_bytes;  // whole ones
+          return static_cast<double>(frames) / layout_.format.sample_rate;
         };
-        if (extent.size / frame_bytes_ > available / frame_bytes_) {
+        if (extent.size / frame_bytes > available / frame_bytes) {
           layout_.warnings.push_back(
               fmt::format("{}: is cut off: the header announces {:.2f} s, {:.2f} s are there",
                           bytes_.name(), seconds(extent.size), seconds(available)));
         }
         extent.size = available;
       }
-      extent.size -= extent.size % frame_bytes_;
+      extent.size -= extent.size % frame_bytes;
       if (extent.size > 0) layout_.data.push_back(extent);
     }
     return true;
@@ -255,8 +176,7 @@ class Parser {
   Bytes& bytes_;
   bool wide_ = false;  // RF64, BW64
   bool has_data_ = false;
-  Format format_;
-  std::uint64_t frame_bytes_ = 1;
+  std::optional<WavFormat> format_;
   std::vector<Extent> pending_;  // data chunks as announced
   WavLayout layout_;
 };

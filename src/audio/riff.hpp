@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audio/bytes.hpp"
-#include "audio/pcm.hpp"
+#include "audio/wav_format.hpp"
 
 namespace diarist::audio {
 
@@ -18,9 +18,7 @@ struct Extent {
 };
 
 struct WavLayout {
-  Encoding encoding = Encoding::kS16;
-  int channels = 1;
-  int sample_rate = 16000;
+  WavFormat format;
   std::vector<Extent> data;  ///< in file order; empty for a file without samples
   std::vector<std::string> warnings;
 };

@@ -1,10 +1,12 @@
 #include "audio/source.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "audio/bytes.hpp"
-#include "audio/downmix.hpp"
+#include "audio/channel_mixer.hpp"
 #include "audio/ffmpeg_reader.hpp"
 #include "audio/reader.hpp"
 #include "audio/resampler.hpp"
@@ -35,11 +37,27 @@ class MemoryReader final : public Reader {
   std::size_t done_ = 0;
 };
 
+// Seconds as frames; numbers that fit into no recording become the largest.
+std::int64_t frames_in(double seconds, int rate) {
+  constexpr double kMost = 1e15;
+  return std::llround(std::min(seconds * rate, kMost));
+}
+
 class StreamSource final : public Source {
  public:
+  /// \param bytes null for audio in memory.
   StreamSource(std::unique_ptr<Bytes> bytes, std::unique_ptr<Reader> reader,
                const SourceOptions& options)
-      : bytes_(std::move(bytes)), reader_(std::move(reader)), options_(options) {}
+      : bytes_(std::move(bytes)),
+        name_(bytes_ != nullptr ? bytes_->name() : "audio in memory"),
+        reader_(std::move(reader)),
+        options_(options),
+        mixer_({.channel = options.audio.channel, .avoid_cancelling = !options.reference}) {
+    if (const int rate = reader_->expected_rate(); rate > 0) {
+      begin_at(rate);
+      skip_ -= reader_->skip(skip_);
+    }
+  }
 
   std::size_t read(std::span<float> out) override {
     std::size_t done = 0;
@@ -58,54 +76,189 @@ class StreamSource final : public Source {
     const std::int64_t frames = reader_->expected_frames();
     const int rate = reader_->expected_rate();
     if (frames <= 0 || frames >= std::int64_t{1} << 48 || rate <= 0) return 0;
-    return resampled_length(frames, rate);
+    const std::int64_t first = frames_in(options_.audio.from, rate);
+    std::int64_t last = frames;
+    if (options_.audio.to) last = std::min(last, frames_in(*options_.audio.to, rate));
+    return last > first ? resampled_length(last - first, rate) : 0;
   }
 
-  const std::vector<std::string>& warnings() const noexcept override { return reader_->warnings(); }
+  const std::vector<std::string>& warnings() const noexcept override {
+    return ended_ ? warnings_ : reader_->warnings();
+  }
 
  private:
+  // Frames to be passed over and to be read, once the rate is known.
+  void begin_at(int rate) {
+    begun_ = true;
+    stretch_rate_ = rate;
+    skip_ = frames_in(options_.audio.from, rate);
+    if (options_.audio.to) left_ = frames_in(*options_.audio.to, rate) - skip_;
+  }
+
+  // The part of a block that lies in the stretch asked for.
+  Block cut(Block block) {
+    if (!begun_) begin_at(block.sample_rate);
+    if (block.sample_rate != stretch_rate_) {  // what is left of the stretch, in other frames
+      const auto convert = [&](std::int64_t frames) {
+        return frames_in(static_cast<double>(frames) / stretch_rate_, block.sample_rate);
+      };
+      skip_ = convert(skip_);
+      if (left_ != kNoLimit) left_ = convert(left_);
+      stretch_rate_ = block.sample_rate;
+    }
+    const auto width = static_cast<std::size_t>(block.channels);
+    const auto frames = static_cast<std::int64_t>(block.samples.size() / width);
+    const std::int64_t passed = std::min(skip_, frames);
+    const std::int64_t count = std::min(frames - passed, left_);
+    skip_ -= passed;
+    if (left_ != kNoLimit) left_ -= count;
+    block.samples = block.samples.subspan(static_cast<std::size_t>(passed) * width,
+                                          static_cast<std::size_t>(count) * width);
+    return block;
+  }
+
+  void check_channels(int channels) const {
+    const ErrorCode code = bytes_ != nullptr ? ErrorCode::kBadFile : ErrorCode::kInvalidArgument;
+    const AudioOptions& audio = options_.audio;
+    if (audio.split_channels && channels != 2) {
+      base::fail(code,
+                 "{}: has {} channel{}; splitting channels needs two, with one speaker or group on "
+                 "each",
+                 name_, channels, channels == 1 ? "" : "s");
+    }
+    if (audio.channel > channels) {
+      base::fail(code, "{}: has {} channel{}, no number {}", name_, channels,
+                 channels == 1 ? "" : "s", audio.channel);
+    }
+  }
+
   // Makes `ready_` non-empty; false at the end.
   bool refill() {
     ready_.clear();
     taken_ = 0;
     while (ready_.empty() && !ended_) {
-      const Block block = reader_->next();
-      ended_ = block.samples.empty();
-      if (resampler_ != nullptr && (ended_ || block.sample_rate != rate_)) {
-        resampler_->finish(ready_);
-        resampler_.reset();
+      const Block block = left_ == 0 ? Block{} : reader_->next();
+      const bool end = block.samples.empty();
+      if (resampler_ != nullptr &&
+          (end || block.sample_rate != rate_ || block.channels != channels_)) {
+        finish_part();
       }
-      if (ended_) break;
+      if (end) {
+        finish();
+        break;
+      }
       if (resampler_ == nullptr) {
+        check_channels(block.channels);
         rate_ = block.sample_rate;
+        channels_ = block.channels;
         resampler_ = make_resampler(rate_, options_.reference);
       }
-      downmix(block.samples, block.channels, mono_);
+      const Block part = cut(block);
+      if (part.samples.empty()) continue;
+      mono_.clear();
+      mixer_.push(part.samples, part.channels, part.sample_rate, mono_);
       resampler_->push(mono_, ready_);
     }
     return !ready_.empty();
   }
 
+  // Before another rate or number of channels.
+  void finish_part() {
+    mono_.clear();
+    mixer_.finish(mono_);
+    resampler_->push(mono_, ready_);
+    resampler_->finish(ready_);
+    resampler_.reset();
+  }
+
+  void finish() {
+    ended_ = true;
+    warnings_ = reader_->warnings();
+    const std::string sides = mixer_.warning();
+    if (!sides.empty()) warnings_.push_back(fmt::format("{}: {}", name_, sides));
+    if (skip_ > 0 || (options_.audio.from > 0 && rate_ == 0)) {
+      warnings_.push_back(
+          fmt::format("{}: ends before {:.3f} s, where the stretch asked for begins", name_,
+                      options_.audio.from));
+    }
+  }
+
+  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
   std::unique_ptr<Bytes> bytes_;  // null for audio in memory; outlives the reader
+  std::string name_;
   std::unique_ptr<Reader> reader_;
   SourceOptions options_;
-  std::unique_ptr<Resampler> resampler_;  // for rate_
+  ChannelMixer mixer_;
+  std::unique_ptr<Resampler> resampler_;  // for rate_ and channels_
   int rate_ = 0;
+  int channels_ = 0;
+  bool begun_ = false;            // the next three are set
+  int stretch_rate_ = 0;          // of the frames they count
+  std::int64_t skip_ = 0;         // frames still to be passed over
+  std::int64_t left_ = kNoLimit;  // frames still to be read
   bool ended_ = false;
-  std::vector<float> mono_;   // a block at the reader's rate
-  std::vector<float> ready_;  // 16 kHz, from taken_ on
+  std::vector<std::string> warnings_;  // of the whole, at the end
+  std::vector<float> mono_;            // a block at the reader's rate
+  std::vector<float> ready_;           // 16 kHz, from taken_ on
   std::size_t taken_ = 0;
 };
 
 }  // namespace
+
+void check_audio_options(const AudioOptions& options) {
+  const auto fail = [](const std::string& text) {
+    base::fail(ErrorCode::kInvalidArgument, "{}", text);
+  };
+  if (options.track < 0)
+    fail(fmt::format("sound track {}: they are counted from 1", options.track));
+  if (options.channel < 0)
+    fail(fmt::format("channel {}: they are counted from 1", options.channel));
+  if (!(options.from >= 0) || !std::isfinite(options.from)) {
+    fail(fmt::format("from {} s: give 0 or more seconds", options.from));
+  }
+  if (options.to && !(*options.to > options.from && std::isfinite(*options.to))) {
+    fail(fmt::format("from {} to {} s: the end must lie behind the start", options.from,
+                     *options.to));
+  }
+  if (options.raw && (options.track > 1 || options.container_clock)) {
+    fail("raw samples have neither tracks nor a clock; leave those options out");
+  }
+}
 
 std::unique_ptr<Source> open_file(const std::filesystem::path& file, const SourceOptions& options) {
   return open_encoded(open_bytes(file), options);
 }
 
 std::unique_ptr<Source> open_encoded(std::unique_ptr<Bytes> bytes, const SourceOptions& options) {
-  std::unique_ptr<Reader> reader = open_reader(*bytes);
+  check_audio_options(options.audio);
+  RememberedPipe* pipe = nullptr;
+  if (!bytes->seekable()) {
+    auto remembered = std::make_unique<RememberedPipe>(std::move(bytes));
+    std::byte first{};
+    if (remembered->read_at(0, {&first, 1}) == 0) {
+      base::fail(ErrorCode::kBadFile, "{}: is empty; send a recording into it", remembered->name());
+    }
+    pipe = remembered.get();
+    bytes = std::move(remembered);
+    if (!options.audio.raw && needs_seeking(*pipe)) {
+      bytes = spool(std::move(bytes));
+      pipe = nullptr;
+    }
+  }
+  std::unique_ptr<Reader> reader = open_reader(*bytes, options.audio);
+  if (pipe != nullptr) pipe->forget();
   return std::make_unique<StreamSource>(std::move(bytes), std::move(reader), options);
+}
+
+SharedFile::SharedFile(const std::filesystem::path& file) : bytes_(open_bytes(file)) {
+  if (!bytes_->seekable()) bytes_ = spool(std::move(bytes_));
+}
+
+SharedFile::~SharedFile() = default;
+
+std::unique_ptr<Source> SharedFile::open(const SourceOptions& options) const {
+  return open_encoded(bytes_->again(), options);
 }
 
 std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions& options) {
@@ -122,6 +275,12 @@ std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions&
     base::fail(ErrorCode::kInvalidArgument,
                "audio in memory: {} samples are not whole frames of {} channels",
                audio.samples.size(), audio.channels);
+  }
+  check_audio_options(options.audio);
+  if (options.audio.raw || options.audio.track > 1) {
+    base::fail(ErrorCode::kInvalidArgument,
+               "audio in memory: has neither encoded bytes nor tracks; leave raw format and track "
+               "out");
   }
   return std::make_unique<StreamSource>(nullptr, std::make_unique<MemoryReader>(audio), options);
 }

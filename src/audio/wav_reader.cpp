@@ -13,10 +13,11 @@ class WavReader final : public Reader {
  public:
   WavReader(Bytes& bytes, WavLayout layout) : bytes_(bytes), layout_(std::move(layout)) {
     warnings_ = layout_.warnings;
-    frame_bytes_ = sample_bytes(layout_.encoding) * static_cast<std::size_t>(layout_.channels);
-    const std::size_t frames = block_frames(layout_.channels);
+    frame_bytes_ =
+        sample_bytes(layout_.format.encoding) * static_cast<std::size_t>(layout_.format.channels);
+    const std::size_t frames = block_frames(layout_.format.channels);
     encoded_.resize(frames * frame_bytes_);
-    samples_.resize(frames * static_cast<std::size_t>(layout_.channels));
+    samples_.resize(frames * static_cast<std::size_t>(layout_.format.channels));
   }
 
   Block next() override {
@@ -38,12 +39,28 @@ class WavReader final : public Reader {
       got -= got % frame_bytes_;
       done_ += got;
       if (got == 0) break;
-      const std::size_t count = got / sample_bytes(layout_.encoding);
-      decode_pcm(layout_.encoding, std::span(encoded_).first(got),
+      const std::size_t count = got / sample_bytes(layout_.format.encoding);
+      decode_pcm(layout_.format.encoding, std::span(encoded_).first(got),
                  std::span(samples_).first(count));
-      return {std::span(samples_).first(count), layout_.channels, layout_.sample_rate};
+      return {std::span(samples_).first(count), layout_.format.channels,
+              layout_.format.sample_rate};
     }
-    return {{}, layout_.channels, layout_.sample_rate};
+    return {{}, layout_.format.channels, layout_.format.sample_rate};
+  }
+
+  std::int64_t skip(std::int64_t frames) override {
+    std::int64_t skipped = 0;
+    while (extent_ < layout_.data.size() && skipped < frames) {
+      const auto here = static_cast<std::int64_t>(layout_.data[extent_].size / frame_bytes_);
+      const std::int64_t count = std::min(frames - skipped, here);
+      skipped += count;
+      if (count == here) {
+        ++extent_;
+      } else {
+        done_ = static_cast<std::uint64_t>(count) * frame_bytes_;
+      }
+    }
+    return skipped;
   }
 
   std::int64_t expected_frames() const noexcept override {
@@ -51,7 +68,7 @@ class WavReader final : public Reader {
     for (const Extent& extent : layout_.data) total += extent.size / frame_bytes_;
     return static_cast<std::int64_t>(total);
   }
-  int expected_rate() const noexcept override { return layout_.sample_rate; }
+  int expected_rate() const noexcept override { return layout_.format.sample_rate; }
 
  private:
   Bytes& bytes_;

@@ -50,6 +50,28 @@ std::string strings_json(const std::vector<std::string>& texts, int indent) {
 // A number of speakers that was not given is null.
 std::string hint_json(int number) { return number > 0 ? fmt::format("{}", number) : "null"; }
 
+std::string shaping_json(const TurnShaping& shaping) {
+  std::string names;
+  for (const auto& [old, name] : shaping.renames) {
+    names +=
+        fmt::format("{}{}: {}", names.empty() ? "" : ", ", json_string(old), json_string(name));
+  }
+  return fmt::format(
+      R"({{"min_duration_off": {}, "min_duration_on": {}, "merge_gap": {}, "pad": {}, "exclusive": {}, "names": {{{}}}}})",
+      output::json_number(shaping.min_duration_off), output::json_number(shaping.min_duration_on),
+      output::json_number(shaping.merge_gap), output::json_number(shaping.pad), shaping.exclusive,
+      names);
+}
+
+std::string audio_json(const InputSettings& audio) {
+  return fmt::format(
+      R"({{"raw": {}, "track": {}, "channels": {}, "from": {}, "to": {}, "clock": "{}"}})",
+      audio.raw.empty() ? "null" : json_string(audio.raw), hint_json(audio.track),
+      json_string(audio.channels), output::json_number(audio.from),
+      audio.to > 0 ? output::json_number(audio.to) : "null",
+      audio.container_clock ? "container" : "samples");
+}
+
 std::string settings_json(const EffectiveSettings& settings) {
   return fmt::format(R"({{
     "preset": {},
@@ -62,13 +84,17 @@ std::string settings_json(const EffectiveSettings& settings) {
     "min_speakers": {},
     "max_speakers": {},
     "models": {},
-    "kernel_choices": {}
+    "kernel_choices": {},
+    "shaping": {},
+    "audio": {}
   }})",
                      json_string(settings.preset), json_string(settings.device),
                      json_string(settings.kernels), json_string(settings.precision),
                      settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
                      hint_json(settings.min_speakers), hint_json(settings.max_speakers),
-                     strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4));
+                     strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4),
+                     shaping_json(settings.shaping),
+                     audio_json(settings.audio));
 }
 
 std::string timings_json(const Diarization& result) {

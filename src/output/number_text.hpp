@@ -1,11 +1,12 @@
 #pragma once
-// Numbers and ids as text: correctly rounded, the same in every locale.
+// Numbers as text: correctly rounded, the same in every locale. (Ids: formats/escapes.hpp.)
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "diarist/result.hpp"
+#include "output/formats/escapes.hpp"
 
 namespace diarist::output {
 
@@ -22,6 +23,9 @@ std::int64_t floored_milliseconds(double seconds);
 /// Milliseconds as "12.345".
 std::string milliseconds_text(std::int64_t milliseconds);
 
+/// Milliseconds as "01:02:03<point>345", the clock of subtitles.
+std::string subtitle_clock(std::int64_t milliseconds, char point);
+
 /// Milliseconds as "1:02.345", or "1:01:02.345" from one hour on.
 std::string clock_text(std::int64_t milliseconds);
 
@@ -37,15 +41,8 @@ struct PrintedTurn {
 };
 
 /// Rounds one turn of a result (spec/pipeline.md sections 14 and 18). Unless the result is a
-/// reference run or its duration is unknown, nothing printed passes the duration, and a turn
-/// shorter than a millisecond at the end is printed as one millisecond.
+/// reference run, nothing printed passes the duration (where that is known). A turn that would have
+/// no length is printed as one millisecond.
 PrintedTurn printed_turn(const Diarization& result, const Turn& turn);
-
-/// Id as one field of RTTM: white space (ASCII and Unicode), control characters and '%' become
-/// %XX, byte by byte; an empty id becomes "<NA>". Other bytes stay.
-std::string encode_field(std::string_view id);
-
-/// Undoes encode_field(); a '%' that it would not have written stays as it is.
-std::string decode_field(std::string_view field);
 
 }  // namespace diarist::output

@@ -1,40 +1,50 @@
-// The report of a comparison as JSON and as a table.
+#include "output/score_report.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <vector>
+#include <cmath>
 
-#include "diarist/scoring.hpp"
-#include "output/json_text.hpp"
 #include "output/number_text.hpp"
-#include "output/terminal_text.hpp"
 
-namespace diarist {
+namespace diarist::output {
 namespace {
 
-using output::json_number;
-
-constexpr int kSchemaVersion = 1;
-
-std::string score_json(const std::string& head, const Score& score) {
-  return fmt::format(
-      R"({{{}"der": {}, "jer": {}, "missed": {}, "false_alarm": {}, "confusion": {}, )"
-      R"("correct": {}, "total": {}, "reference_speakers": {}, "hypothesis_speakers": {}, )"
-      R"("scored_speakers": {}, "nothing_scored": {}}})",
-      head, json_number(score.der()), json_number(score.jer()), json_number(score.missed),
-      json_number(score.false_alarm), json_number(score.confusion), json_number(score.correct),
-      json_number(score.total), score.reference_speakers, score.hypothesis_speakers,
-      score.jer_speakers, score.nothing_scored());
+std::string per_cent(double part) {
+  return std::isfinite(part) ? fmt::format("{:.2f}", 100 * part) : std::string("-");
 }
 
-// Cells of one line: name, DER, JER, parts in per cent of the scored speech, scored seconds,
-// speakers.
-using Line = std::array<std::string, 8>;
+std::string interval_text(const Interval& interval) {
+  if (!std::isfinite(interval.low)) return "none (it takes two recordings)";
+  return fmt::format("{} to {}{}", per_cent(interval.low), per_cent(interval.high),
+                     interval.method == IntervalMethod::kBca ? "" : " (percentile)");
+}
 
-std::string per_cent(double part) { return fmt::format("{:.2f}", 100 * part); }
+std::string drawn(const BootstrapOptions& options, int recordings) {
+  return fmt::format("{} resamples of {} recordings, seed {}", options.resamples, recordings,
+                     options.seed);
+}
 
-Line line_of(const std::string& name, const Score& score) {
+void add_comparison(const ScoreComparison& comparison, std::vector<std::string>& lines) {
+  lines.push_back(fmt::format(
+      "compared: DER {} % against {} %, difference {} points, {:g} % interval {}; {}",
+      per_cent(comparison.first_der), per_cent(comparison.second_der),
+      per_cent(comparison.difference.estimate), 100 * comparison.options.level,
+      interval_text(comparison.difference), drawn(comparison.options, comparison.recordings)));
+  lines.push_back(fmt::format(
+      "better in {} recordings, worse in {}, equal in {}: sign test p = {:.3g}",
+      comparison.first_better, comparison.second_better, comparison.equal, comparison.sign_p));
+  lines.push_back(
+      fmt::format("permutation test p = {:.3g} ({} {} assignments)", comparison.permutation_p,
+                  comparison.every_permutation ? "all" : "sampled", comparison.permutations));
+}
+
+}  // namespace
+
+ScoreLine score_header() {
+  return {"file", "DER %", "JER %", "missed %", "false %", "confused %", "scored s", "speakers"};
+}
+
+ScoreLine score_line(const std::string& name, const Score& score) {
   const std::string speakers =
       fmt::format("{}/{}", score.reference_speakers, score.hypothesis_speakers);
   if (score.nothing_scored()) return {name, "-", "-", "-", "-", "-", "nothing", speakers};
@@ -47,73 +57,36 @@ Line line_of(const std::string& name, const Score& score) {
           part(score.missed),
           part(score.false_alarm),
           part(score.confusion),
-          output::three_decimals(score.total),
+          three_decimals(score.total),
           speakers};
 }
 
-}  // namespace
-
-std::string to_json(const ScoreReport& report, const ScoringOptions& options) {
-  std::vector<std::string> files;
-  for (const FileScore& file : report.files) {
-    files.push_back(
-        score_json(fmt::format(R"("uri": {}, )", output::json_string(file.uri)), file.score));
-  }
-  std::vector<std::string> warnings;
-  for (const std::string& warning : report.warnings) {
-    warnings.push_back(output::json_string(warning));
-  }
-  return fmt::format(R"({{
-  "format": "diarist.score",
-  "version": {},
-  "engine": "{}",
-  "collar": {},
-  "skip_overlap": {},
-  "files": {},
-  "total": {},
-  "warnings": {}
-}}
-)",
-                     kSchemaVersion, DIARIST_VERSION, json_number(options.collar),
-                     options.skip_overlap, output::json_list(files, 2),
-                     score_json("", report.total), output::json_list(warnings, 2));
-}
-
-std::string to_table(const ScoreReport& report, const ScoringOptions& options) {
-  std::vector<Line> lines = {
-      {"file", "DER %", "JER %", "missed %", "false %", "confused %", "scored s", "speakers"}};
-  constexpr int kMostNameColumns = 40;
-  int right_counts = 0;
-  for (const FileScore& file : report.files) {
-    lines.push_back(line_of(output::shown(file.uri, kMostNameColumns, false), file.score));
-    right_counts += file.score.reference_speakers == file.score.hypothesis_speakers ? 1 : 0;
-  }
-  lines.push_back(line_of("total", report.total));
-
-  std::array<int, std::tuple_size_v<Line>> widths{};
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      widths[i] = std::max(widths[i], output::text_width(line[i]));
-    }
-  }
-  std::string text;
-  for (const Line& line : lines) {
-    text += output::pad_right(line[0], widths[0]);
-    for (std::size_t i = 1; i < line.size(); ++i) {
-      text += "  " + output::pad_left(line[i], widths[i]);
-    }
-    text += "\n";
-  }
+std::vector<std::string> score_remarks(const ScoreReport& report, const ScoringOptions& options) {
   const Score& total = report.total;
-  text += fmt::format(
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format(
       "seconds: missed {}, false alarm {}, confused {}, correct {}; collar {} s on each side, "
-      "overlap {}\n",
-      output::three_decimals(total.missed), output::three_decimals(total.false_alarm),
-      output::three_decimals(total.confusion), output::three_decimals(total.correct),
-      json_number(options.collar), options.skip_overlap ? "left out" : "scored");
-  return text + fmt::format("speakers (reference/hypothesis): number right in {} of {} {}\n",
-                            right_counts, report.files.size(),
-                            report.files.size() == 1 ? "file" : "files");
+      "overlap {}{}{}",
+      three_decimals(total.missed), three_decimals(total.false_alarm),
+      three_decimals(total.confusion), three_decimals(total.correct), json_number(options.collar),
+      options.skip_overlap ? "left out" : "scored", options.uem ? ", inside the UEM" : "",
+      options.md_eval ? ", rules of md-eval" : ""));
+  const SpeakerCounts counts = speaker_counts(report);
+  lines.push_back(fmt::format(
+      "speakers (reference/hypothesis): number right in {} of {} {} ({} %), mean absolute error "
+      "{:.2f}, mean error {:+.2f}",
+      counts.exact, counts.recordings, counts.recordings == 1 ? "file" : "files",
+      counts.recordings > 0 ? fmt::format("{:.1f}", 100 * counts.exact_share()) : "-",
+      counts.mean_absolute_error, counts.mean_error));
+  if (report.intervals) {
+    const ScoreIntervals& intervals = *report.intervals;
+    lines.push_back(fmt::format("{:g} % intervals: DER {}, JER {}; {}",
+                                100 * intervals.options.level, interval_text(intervals.der),
+                                interval_text(intervals.jer),
+                                drawn(intervals.options, intervals.recordings)));
+  }
+  if (report.comparison) add_comparison(*report.comparison, lines);
+  return lines;
 }
 
-}  // namespace diarist
+}  // namespace diarist::output

@@ -85,7 +85,7 @@ void merge_own_overlaps(Voices& voices) {
   voices.voices = std::move(result);
 }
 
-std::vector<Span> scored_regions(const Voices& reference, double end,
+std::vector<Span> scored_regions(const Voices& reference, const std::vector<Span>& evaluated,
                                  const ScoringOptions& options) {
   std::vector<Span> removed;
   if (options.collar > 0) {
@@ -104,9 +104,22 @@ std::vector<Span> scored_regions(const Voices& reference, double end,
       last_end = std::max(last_end, voice.span.end);
     }
   }
-  const Span everything{0, end};
-  if (everything.empty()) return {};
-  return outside(merged(std::move(removed)), everything);
+  const std::vector<Span> unscored = merged(std::move(removed));
+  std::vector<Span> regions;
+  for (const Span& span : evaluated) {
+    const std::vector<Span> parts = outside(unscored, span);
+    regions.insert(regions.end(), parts.begin(), parts.end());
+  }
+  return regions;
+}
+
+int speakers_inside(const Voices& voices, const std::vector<Span>& regions) {
+  std::vector<bool> inside(voices.names.size(), false);
+  for (const Voice& voice : voices.voices) {
+    const auto speaker = static_cast<std::size_t>(voice.speaker);
+    if (!inside[speaker]) inside[speaker] = !parts_inside(voice.span, regions).empty();
+  }
+  return static_cast<int>(std::count(inside.begin(), inside.end(), true));
 }
 
 Voices cropped(const Voices& voices, const std::vector<Span>& regions, Side side) {

@@ -33,10 +33,14 @@ std::vector<std::string> speakers_with_themselves(const Voices& voices);
 /// between them has a collar.
 void merge_own_overlaps(Voices& voices);
 
-/// Sorted disjoint stretches that are scored: [0, end] without the collars around the boundaries of
-/// the reference and, if asked for, without its overlaps.
-std::vector<Span> scored_regions(const Voices& reference, double end,
+/// Sorted disjoint stretches that are scored: `evaluated` (as merged() gives it) without the
+/// collars around the boundaries of the reference and, if asked for, without its overlaps. Where a
+/// border of `evaluated` cuts a turn there is no collar.
+std::vector<Span> scored_regions(const Voices& reference, const std::vector<Span>& evaluated,
                                  const ScoringOptions& options);
+
+/// Speakers of whom something lies inside the regions.
+int speakers_inside(const Voices& voices, const std::vector<Span>& regions);
 
 /// What lies inside the regions. Speakers without a rest are gone; the others stand in the order
 /// that decides between pairings of equal weight.

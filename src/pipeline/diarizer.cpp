@@ -23,6 +23,7 @@
 #include "pipeline/device_worker.hpp"
 #include "pipeline/file_queue.hpp"
 #include "pipeline/finish.hpp"
+#include "pipeline/inputs.hpp"
 #include "pipeline/preset_choice.hpp"
 #include "pipeline/replay.hpp"
 #include "pipeline/session.hpp"
@@ -47,6 +48,7 @@ void check_options(const RunOptions& options) {
   if (step != 1 && step != 2 && step != 5)
     base::fail(ErrorCode::kInvalidArgument, "step of {} s: use 1, 2 or 5", step);
   cluster::check_hints(options.speakers, options.reference);
+  pipeline::check_inputs(options);
 }
 
 EffectiveSettings effective_settings(const model::Preset& preset, const RunOptions& options) {
@@ -54,6 +56,7 @@ EffectiveSettings effective_settings(const model::Preset& preset, const RunOptio
   settings.preset = preset.name;
   settings.reference = options.reference;
   settings.step_seconds = options.step_seconds;
+  settings.audio = pipeline::input_settings(options.audio);
   settings.num_speakers = options.speakers.num.value_or(0);
   settings.min_speakers = options.speakers.min.value_or(0);
   settings.max_speakers = options.speakers.max.value_or(0);
@@ -64,6 +67,18 @@ void note_bad_samples(std::int64_t count, Diarization& result) {
   if (count > 0)
     result.warnings.push_back(
         fmt::format("{} samples were NaN or infinite and were read as zero", count));
+}
+
+// Progress over all sides of a recording.
+RunControl control_of_side(const RunControl& control, std::size_t side, std::size_t sides) {
+  RunControl part = control;
+  if (control.progress && sides > 1)
+    part.progress = [&control, side, sides](Progress progress) {
+      progress.done_seconds += static_cast<double>(side) * progress.total_seconds;
+      progress.total_seconds *= static_cast<double>(sides);
+      control.progress(progress);
+    };
+  return part;
 }
 
 Error error_of(const std::exception_ptr& error) {
@@ -114,14 +129,24 @@ class Diarizer::Impl {
     for (std::future<void>& each : ready) each.get();
   }
 
-  Diarization run(audio::Source& source, std::string uri, const RunOptions& options,
+  // One recording, side after side when its channels are split.
+  Diarization run(pipeline::Inputs& inputs, std::size_t recording, const RunOptions& options,
                   const RunControl& control) {
-    Diarization result;
-    result.uri = std::move(uri);
+    double total = 0;
+    std::optional<pipeline::Inputs::Outcome> outcome;
     {
-      const pipeline::Stopwatch watch(result.timings.total);
-      run_stages(source, options, control, result);
+      const pipeline::Stopwatch watch(total);
+      for (std::size_t side = 0; side < inputs.sides(); ++side) {
+        const std::size_t job = recording * inputs.sides() + side;
+        const std::unique_ptr<audio::Source> source = inputs.open(job);
+        Diarization result;
+        result.uri = inputs.uri_of(job);
+        run_stages(*source, options, control_of_side(control, side, inputs.sides()), result);
+        outcome = inputs.collect(job, {.result = std::move(result), .error = {}});
+      }
     }
+    Diarization result = *std::move(outcome->result);
+    result.timings.total = total;
     for (const std::string& warning : result.warnings)
       base::log(control, LogLevel::kWarning, warning);
     return result;
@@ -254,9 +279,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
                                     const RunOptions& options, const RunControl& control,
                                     const std::function<bool(FileOutcome)>& sink) {
   RunReport report;
-  const auto open = [&](std::size_t i) {
-    return audio::open_file(files[i], {.reference = options.reference});
-  };
+  pipeline::Inputs inputs(files, options);
   // Adds to the report and hands over; false when the sink wants no more.
   const auto deliver = [&](std::size_t i, std::optional<Diarization> result,
                            const std::exception_ptr& error) {
@@ -265,7 +288,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     if (outcome.result) {
       for (const std::string& warning : outcome.result->warnings)
         base::log(control, LogLevel::kWarning, fmt::format("{}: {}", files[i].string(), warning));
-      report.audio_seconds += outcome.result->duration;
+      report.audio_seconds += std::max(0.0, outcome.result->duration - options.audio.from);
       report.stages += outcome.result->timings;
     }
     return sink(std::move(outcome));
@@ -276,10 +299,9 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
       std::optional<Diarization> result;
       std::exception_ptr error;
       try {
-        const std::unique_ptr<audio::Source> source = open(i);
         RunControl quiet = control;  // warnings are told by deliver()
         quiet.log = {};
-        result = run(*source, files[i].stem().string(), options, quiet);
+        result = run(inputs, i, options, quiet);
       } catch (const Error& failure) {
         if (failure.code() == ErrorCode::kCancelled) throw;
         error = std::current_exception();
@@ -301,28 +323,34 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     if (options.replay) pipeline::check_replay(*options.replay, sessions.back()->dim());
   }
   // Many recordings: each is clustered by one thread, several at the same time.
-  const bool few = 2 * files.size() <= static_cast<std::size_t>(pool_->threads());
+  const bool few = 2 * inputs.jobs() <= static_cast<std::size_t>(pool_->threads());
   pipeline::QueueWork work;
-  work.count = files.size();
+  work.count = inputs.jobs();
   work.silence_bad_windows = options.reference;
   work.keep_waveform = options.keep_waveform;
-  work.open = open;
-  work.finish = [&](std::size_t i, std::size_t number, Recording& recording) {
+  work.open = [&](std::size_t job) { return inputs.open(job); };
+  work.finish = [&](std::size_t job, std::size_t number, Recording& recording) {
     Diarization result;
-    result.uri = files[i].stem().string();
+    result.uri = inputs.uri_of(job);
     DeviceWorker& worker = *workers_[number];
     describe(recording, recording.feed->warnings(), *sessions[number], worker, options, result);
-    const bool alone = few || files.size() - i <= kLastRecordings;
+    const bool alone = few || inputs.jobs() - job <= kLastRecordings;
     finish(recording, worker, sessions[number]->dim(), options, alone ? pool_.get() : nullptr,
            control.stop, result);
     return result;
   };
-  work.sink = deliver;
+  work.sink = [&](std::size_t job, std::optional<Diarization> result,
+                  const std::exception_ptr& error) {
+    std::optional<pipeline::Inputs::Outcome> outcome =
+        inputs.collect(job, {.result = std::move(result), .error = error});
+    return !outcome ||
+           deliver(inputs.recording_of(job), std::move(outcome->result), outcome->error);
+  };
   if (control.progress)
     work.progress = [&](double seconds) {
       control.progress({.stage = "networks", .done_seconds = seconds, .total_seconds = 0});
     };
-  pipeline::run_queue(views, work, queue_threads(pool_->threads(), files.size()), control.stop);
+  pipeline::run_queue(views, work, queue_threads(pool_->threads(), inputs.jobs()), control.stop);
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     const pipeline::DeviceTime& time = sessions[i]->device_time();
     backend::Backend& device = workers_[i]->backend();
@@ -346,9 +374,8 @@ Diarizer& Diarizer::operator=(Diarizer&&) noexcept = default;
 Diarization Diarizer::run(const std::filesystem::path& file, const RunOptions& options,
                           const RunControl& control) const {
   check_options(options);
-  const std::unique_ptr<audio::Source> source =
-      audio::open_file(file, {.reference = options.reference});
-  return impl_->run(*source, file.stem().string(), options, control);
+  pipeline::Inputs inputs({&file, 1}, options);
+  return impl_->run(inputs, 0, options, control);
 }
 
 RunReport Diarizer::run_files(std::span<const std::filesystem::path> files,
@@ -368,9 +395,8 @@ RunReport Diarizer::run_files(std::span<const std::filesystem::path> files,
 Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,
                           const RunControl& control) const {
   check_options(options);
-  const std::unique_ptr<audio::Source> source =
-      audio::open_memory(audio, {.reference = options.reference});
-  return impl_->run(*source, "", options, control);
+  pipeline::Inputs inputs(audio, options);
+  return impl_->run(inputs, 0, options, control);
 }
 
 const std::string& Diarizer::preset() const noexcept { return impl_->preset(); }

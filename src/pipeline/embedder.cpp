@@ -384,10 +384,24 @@ std::vector<float> Embedder::embed(const AudioView& audio, std::span<const TimeS
 }
 
 std::vector<float> Embedder::embed(const std::filesystem::path& file,
-                                   std::span<const TimeSpan> spans,
-                                   const RunControl& control) const {
-  const std::unique_ptr<audio::Source> source = audio::open_file(file);
-  return impl_->embed(*source, spans, control);
+                                   std::span<const TimeSpan> spans, const RunControl& control,
+                                   const AudioOptions& audio) const {
+  if (audio.split_channels)
+    base::fail(ErrorCode::kInvalidArgument,
+               "embeddings are made of one channel at a time; ask for channel 1, then for channel "
+               "2");
+  const std::unique_ptr<audio::Source> source = audio::open_file(file, {.audio = audio});
+  std::vector<TimeSpan> decoded(spans.begin(), spans.end());  // from where decoding begins
+  for (TimeSpan& span : decoded) {
+    if (span.start < audio.from)
+      base::fail(ErrorCode::kInvalidArgument,
+                 "the turn from {:.3f} to {:.3f} s begins before {:.3f} s, where the stretch asked "
+                 "for does",
+                 span.start, span.end, audio.from);
+    span.start -= audio.from;
+    span.end -= audio.from;
+  }
+  return impl_->embed(*source, decoded, control);
 }
 
 }  // namespace diarist

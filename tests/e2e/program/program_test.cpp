@@ -57,7 +57,7 @@ TEST(Program, WrongUsageIsTwoAndOneLine) {
     EXPECT_EQ(result.err.rfind("diarist: ", 0), 0U) << result.err;
   }
   const ProgramResult format = run_program({"run", "--format", "xml", "a.wav"});
-  EXPECT_NE(format.err.find("rttm, json, table"), std::string::npos) << format.err;
+  EXPECT_NE(format.err.find("rttm, json, csv, tsv, srt"), std::string::npos) << format.err;
 }
 
 TEST(Program, MissingModelsAreThreeAndTellTheCure) {

@@ -48,7 +48,7 @@ TEST_F(FfmpegTest, SameSamplesAsLibsndfile) {
   // A WAV file by FFmpeg alone, as it comes through a pipe.
   const std::string wav = wav_pcm16(test_signal(30000));
   const auto bytes = audio::memory_bytes(std::as_bytes(std::span(wav)), "input");
-  const auto reader = audio::open_ffmpeg(*bytes, nullptr);
+  const auto reader = audio::open_ffmpeg(*bytes, {}, nullptr);
   ASSERT_NE(reader, nullptr);
   std::vector<float> samples;
   while (true) {

@@ -19,9 +19,12 @@ void check(int code, const char* what) {
 
 void fill(AVFrame* frame, std::span<const float> samples) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (frame->format == AV_SAMPLE_FMT_S16) {
+    if (frame->format == AV_SAMPLE_FMT_S16 || frame->format == AV_SAMPLE_FMT_S16P) {
       reinterpret_cast<std::int16_t*>(frame->data[0])[i] =
           static_cast<std::int16_t>(std::nearbyint(samples[i] * 32768.0F));
+    } else if (frame->format == AV_SAMPLE_FMT_S32 || frame->format == AV_SAMPLE_FMT_S32P) {
+      reinterpret_cast<std::int32_t*>(frame->data[0])[i] =
+          static_cast<std::int32_t>(std::nearbyint(samples[i] * 32768.0F) * 65536);
     } else if (frame->format == AV_SAMPLE_FMT_FLTP || frame->format == AV_SAMPLE_FMT_FLT) {
       reinterpret_cast<float*>(frame->data[0])[i] = samples[i];
     } else {
@@ -51,7 +54,9 @@ void encode(const MediaTrack& track, AVCodecContext* codec, AVFormatContext* for
     frame->format = codec->sample_fmt;
     frame->sample_rate = codec->sample_rate;
     av_channel_layout_copy(&frame->ch_layout, &codec->ch_layout);
-    frame->pts = static_cast<std::int64_t>(at);
+    const double seconds = static_cast<double>(at) / track.sample_rate;
+    const double shift = track.start + (track.gap > 0 && seconds >= track.gap_at ? track.gap : 0);
+    frame->pts = static_cast<std::int64_t>(at) + std::llround(shift * track.sample_rate);
     check(av_frame_get_buffer(frame, 0), "frame buffer");
     fill(frame, part);
     check(avcodec_send_frame(codec, frame), "send frame");
@@ -82,7 +87,7 @@ bool write_media(const std::filesystem::path& file, const std::string& container
     codec->sample_rate = track.sample_rate;
     codec->sample_fmt = encoder->sample_fmts[0];
     codec->time_base = {1, track.sample_rate};
-    codec->bit_rate = 64000;
+    codec->bit_rate = track.bit_rate;
     av_channel_layout_default(&codec->ch_layout, 1);
     if ((format->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
       codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;

@@ -36,10 +36,10 @@ TEST(Source, MixesByTheMeanInSinglePrecision) {
 
 TEST(Source, MixesBeforeResampling) {
   const std::vector<float> mono = test_signal(48000, 48000);
-  std::vector<float> opposite;
-  for (const float x : mono) opposite.insert(opposite.end(), {x, -x});
+  std::vector<float> opposite;  // three channels: nothing guards against their cancelling
+  for (const float x : mono) opposite.insert(opposite.end(), {x, -x, 0.0F});
   for (const bool reference : {false, true}) {
-    const auto source = audio::open_memory({opposite, 48000, 2}, {.reference = reference});
+    const auto source = audio::open_memory({opposite, 48000, 3}, {.reference = reference});
     EXPECT_EQ(read_all(*source), std::vector<float>(16000, 0.0F));
   }
 }
@@ -148,7 +148,6 @@ TEST(Source, TellsThatAFileMayNotBeRead) {
 }
 
 TEST(Source, ReadsFromAPipe) {
-  if (audio::reader_names().size() < 2) GTEST_SKIP() << "pipes are read through FFmpeg";
   const TempFolder folder;
   const std::filesystem::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

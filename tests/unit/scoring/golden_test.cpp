@@ -39,6 +39,7 @@ TEST(ScoringGolden, EqualsPyannoteMetrics) {
     ScoringOptions options;
     options.collar = one["collar"].get<double>();
     options.skip_overlap = one["skip_overlap"].get<bool>();
+    if (one.contains("uem")) options.uem = parse_uem(one["uem"].get<std::string>(), "uem");
     const ScoreReport report =
         score_files(parse_rttm(one["reference"].get<std::string>(), "reference"),
                     parse_rttm(one["hypothesis"].get<std::string>(), "hypothesis"), options);

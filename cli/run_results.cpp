@@ -1,0 +1,60 @@
+#include "run_results.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "diarist/stages.hpp"
+#include "output_files.hpp"
+#include "shaping_options.hpp"
+
+namespace diarist::cli {
+
+void add_result_options(CLI::App& command, ResultOptions& options) {
+  command.add_option("--out", options.place.out,
+                     "folder for one file per recording and format, or a file whose ending tells "
+                     "the format; - is standard output");
+  add_format_option(command, "--format", options.place.formats,
+                    "rttm (default), or several with commas between");
+  add_shaping_options(command, options.shaping);
+  add_report_options(command, options.reports, "--report");
+  command.add_option("--save-stages", options.save_stages,
+                     "folder for segmentations.npy, embeddings.npy, hard_clusters.npy, counts.npy");
+}
+
+Results::Results(const std::vector<std::string>& inputs, const ResultOptions& options)
+    : inputs_(inputs), options_(options), ids_(unique_ids(inputs)), sink_(ids_, options.place) {
+  check_report_outputs(options.reports, inputs.size() > 1);
+  shaped({}, options.shaping);  // throws for a wrong number before there is a result
+}
+
+bool Results::write(std::size_t i, Diarization result) {
+  const std::string& id = ids_[i];
+  result.uri = id;
+  if (!options_.save_stages.empty()) {
+    const std::filesystem::path folder(options_.save_stages);
+    save_stages(*result.stages, inputs_.size() > 1 ? folder / file_name(id) : folder);
+  }
+  const std::size_t told = result.warnings.size();
+  result = shaped(std::move(result), options_.shaping);
+  for (std::size_t k = told; k < result.warnings.size(); ++k) {
+    complain(fmt::format("{}: warning: {}", inputs_[i], result.warnings[k]));
+  }
+  write_reports(options_.reports, inputs_[i], inputs_.size() > 1, result);
+  return sink_.write(i, result);
+}
+
+void Results::refuse(std::size_t i, const Error& error) {
+  const std::string& input = inputs_[i];
+  if (error.code() == ErrorCode::kInvalidArgument) throw error;
+  if (error.code() == ErrorCode::kCancelled)
+    throw Error(ErrorCode::kCancelled,
+                fmt::format("{}: stopped; {} of {} recordings done", input, i, inputs_.size()));
+  const std::string what = error.what();
+  const bool named = one_line(what).starts_with(one_line(input) + ":");
+  complain(named ? what : fmt::format("{}: {}", input, what));
+  ++failed_;
+}
+
+}  // namespace diarist::cli
