@@ -61,11 +61,12 @@ function jsonText(document, state, edited) {
     exclusive_turns: () => turnLines(state.speakers, state.exclusive),
     speakers: () => speakerLines(state.speakers, state.turns),
   };
-  const lines = Object.keys(document).map((key) => {
+  const lines = [];
+  for (const key of Object.keys(document)) {
+    if (edited && key === 'timings') lines.push('  "edited": true');
     const value = written[key] ? written[key]() :
       JSON.stringify(document[key], null, 2).replace(/\n/g, '\n  ');
-    return `  ${JSON.stringify(key)}: ${value}`;
-  });
-  if (edited) lines.push('  "edited": true');
+    lines.push(`  ${JSON.stringify(key)}: ${value}`);
+  }
   return `{\n${lines.join(',\n')}\n}\n`;
 }
