@@ -106,13 +106,13 @@ int main(int argc, char** argv) {
   cli::add_embed(app, action);
   cli::add_models(app, action);
   cli::add_convert(app, action);
+  cli::add_label(app, action);
   cli::add_report(app, action);
   cli::add_score(app, action);
   cli::add_diff(app, action);
   cli::add_info(app, action);
   cli::add_bench(app, action);
   cli::add_tune(app, action);
-  cli::add_label(app, action);
   cli::add_shell_commands(app, action);
   cli::add_manners(app);
   cli::use_help_text(app);

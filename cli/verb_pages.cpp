@@ -87,6 +87,9 @@ OptionPage read_option(CLI::Option& option) {
 void read_options(CLI::App& app, VerbPage& page) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
+    // Groups of options have the flag again.
+    if (app.get_name().empty() && app.get_parent() != nullptr && option == app.get_help_ptr())
+      continue;
     OptionPage read = read_option(*option);
     (read.key.empty() && option->get_positional() ? page.arguments : page.options)
         .push_back(std::move(read));

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -15,10 +15,6 @@ namespace diarist {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Endings that files of turns have, in lower case; ".rttm" goes first.
-constexpr std::array<std::string_view, 9> kEndings = {".rttm", ".json", ".textgrid", ".eaf", ".csv",
-                                                      ".tsv",  ".srt",  ".vtt",      ".lab"};
 
 std::string lower_ending(const fs::path& file) {
   std::string ending = file.extension().string();
@@ -35,45 +31,47 @@ std::vector<fs::path> list_files(const std::string& what) {
 
 // Files of turns in a folder, sorted by name, all of one format.
 std::vector<fs::path> files_of(const fs::path& folder, std::vector<std::string>& notes) {
-  std::map<std::string, std::vector<fs::path>> by_ending;
+  std::map<Format, std::vector<fs::path>> by_format;
   std::size_t others = 0;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const fs::path& file = entry->path();
     if (!entry->is_regular_file() || file.filename().string().starts_with('.')) continue;
-    const std::string ending = lower_ending(file);
-    if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) {
-      ++others;
+    const std::optional<Format> format = format_of_ending(file);
+    // A UEM has regions and no turns.
+    if (format && format_info(*format).has_reader && *format != Format::kUem) {
+      by_format[*format].push_back(file);
     } else {
-      by_ending[ending].push_back(file);
+      ++others;
     }
   }
   if (error) {
     base::fail(ErrorCode::kBadFile, "{}: the folder can't be read: {}", folder.string(),
                error.message());
   }
-  if (by_ending.empty()) {
+  if (by_format.empty()) {
     base::fail(ErrorCode::kNotFound,
                "{}: the folder has no file of turns (*.rttm or another format that diarist reads)",
                folder.string());
   }
-  auto chosen = by_ending.find(".rttm");
-  if (chosen == by_ending.end()) {
-    if (by_ending.size() > 1) {
+  auto chosen = by_format.find(Format::kRttm);
+  if (chosen == by_format.end()) {
+    if (by_format.size() > 1) {
       base::fail(ErrorCode::kInvalidArgument,
                  "{}: the folder has no RTTM but files of several other formats ({}, {}); name the "
                  "ones that are meant in a list: @LIST",
-                 folder.string(), by_ending.begin()->first, by_ending.rbegin()->first);
+                 folder.string(), format_info(by_format.begin()->first).name,
+                 format_info(by_format.rbegin()->first).name);
     }
-    chosen = by_ending.begin();
+    chosen = by_format.begin();
   }
-  for (const auto& [ending, files] : by_ending) {
-    if (ending != chosen->first) others += files.size();
+  for (const auto& [format, files] : by_format) {
+    if (format != chosen->first) others += files.size();
   }
   if (others > 0) {
-    notes.push_back(fmt::format("{}: {} files that are not *{} were not read", folder.string(),
-                                others, chosen->first));
+    notes.push_back(fmt::format("{}: {} files that are not {} were not read", folder.string(),
+                                others, format_info(chosen->first).name));
   }
   std::vector<fs::path> files = std::move(chosen->second);
   std::sort(files.begin(), files.end());

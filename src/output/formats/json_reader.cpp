@@ -66,12 +66,34 @@ std::vector<Turn> turns_of(const json& list, Diarization& result,
       continue;
     }
     turn.speaker = speaker_number(result, numbers, item.at("speaker").get<std::string>());
+    // Of files before there were confidences, and of other hands.
+    turn.confidence = static_cast<float>(std::clamp(number_or(item, "confidence", 1), 0.0, 1.0));
     turns.push_back(turn);
   }
   if (empty > 0)
     result.warnings.push_back(fmt::format("turns without a length left out: {}", empty));
   sort_turns(turns);
   return turns;
+}
+
+void take_shaping(const json& object, TurnShaping& shaping) {
+  take(object, "min_duration_on", shaping.min_duration_on);
+  take(object, "min_duration_off", shaping.min_duration_off);
+  take(object, "merge_gap", shaping.merge_gap);
+  take(object, "pad", shaping.pad);
+  take(object, "exclusive", shaping.exclusive);
+  take(object, "names", shaping.renames);
+}
+
+void take_audio(const json& object, InputSettings& audio) {
+  take(object, "raw", audio.raw);
+  take(object, "track", audio.track);
+  take(object, "channels", audio.channels);
+  take(object, "from", audio.from);
+  take(object, "to", audio.to);
+  std::string clock;
+  take(object, "clock", clock);
+  audio.container_clock = clock == "container";
 }
 
 void take_settings(const json& object, EffectiveSettings& settings) {
@@ -86,14 +108,10 @@ void take_settings(const json& object, EffectiveSettings& settings) {
   take(object, "max_speakers", settings.max_speakers);
   take(object, "models", settings.models);
   take(object, "kernel_choices", settings.kernel_choices);
-  const auto shaping = object.find("shaping");
-  if (shaping == object.end()) return;
-  take(*shaping, "min_duration_on", settings.shaping.min_duration_on);
-  take(*shaping, "min_duration_off", settings.shaping.min_duration_off);
-  take(*shaping, "merge_gap", settings.shaping.merge_gap);
-  take(*shaping, "pad", settings.shaping.pad);
-  take(*shaping, "exclusive", settings.shaping.exclusive);
-  take(*shaping, "names", settings.shaping.renames);
+  if (const auto shaping = object.find("shaping"); shaping != object.end())
+    take_shaping(*shaping, settings.shaping);
+  if (const auto audio = object.find("audio"); audio != object.end())
+    take_audio(*audio, settings.audio);
 }
 
 void take_timings(const json& object, Diarization& result) {

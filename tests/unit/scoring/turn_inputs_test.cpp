@@ -58,7 +58,7 @@ TEST(TurnInputs, AFolderIsReadInOrderAndSaysWhatItPassesOver) {
   EXPECT_EQ(inputs.files.size(), 3U);
   EXPECT_EQ(inputs.files[0].filename(), "A.RTTM");
   ASSERT_EQ(inputs.notes.size(), 1U);
-  EXPECT_NE(inputs.notes[0].find("2 files that are not *.rttm"), std::string::npos)
+  EXPECT_NE(inputs.notes[0].find("2 files that are not rttm"), std::string::npos)
       << inputs.notes[0];
 }
 
@@ -95,7 +95,7 @@ TEST(TurnInputs, WhatIsNotThereIsSaid) {
   write(folder.path() / "x" / "a.csv", "");
   write(folder.path() / "x" / "a.json", "");
   const std::string text = problem((folder.path() / "x").string(), ErrorCode::kInvalidArgument);
-  EXPECT_NE(text.find(".csv"), std::string::npos) << text;
+  EXPECT_NE(text.find("csv"), std::string::npos) << text;
 }
 
 TEST(RegionInputs, FileFolderAndList) {
