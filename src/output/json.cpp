@@ -93,8 +93,7 @@ std::string settings_json(const EffectiveSettings& settings) {
                      settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
                      hint_json(settings.min_speakers), hint_json(settings.max_speakers),
                      strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4),
-                     shaping_json(settings.shaping),
-                     audio_json(settings.audio));
+                     shaping_json(settings.shaping), audio_json(settings.audio));
 }
 
 std::string timings_json(const Diarization& result) {

@@ -101,7 +101,8 @@ class GridReader {
   double number(const char* wanted) {
     const std::string word = next(wanted);
     const std::optional<double> value = seconds_from(word);
-    if (!value) bad(fmt::format("{} should be a number >= 0 and is {}", wanted, output::quoted(word)));
+    if (!value)
+      bad(fmt::format("{} should be a number >= 0 and is {}", wanted, output::quoted(word)));
     return *value;
   }
 
