@@ -66,6 +66,8 @@ std::vector<Turn> turns_of(const json& list, Diarization& result,
       continue;
     }
     turn.speaker = speaker_number(result, numbers, item.at("speaker").get<std::string>());
+    take(item, "confidence", turn.confidence);
+    turn.confidence = std::clamp(turn.confidence, 0.0F, 1.0F);
     turns.push_back(turn);
   }
   if (empty > 0)
