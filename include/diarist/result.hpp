@@ -20,7 +20,7 @@ struct Turn {
   double end = 0;
   int speaker = 0;  ///< index into Diarization::speakers
   /// 0 to 1: share of the windows over the turn that heard this speaker, averaged over the turn's
-  /// frames (docs/report.md). 1 where nothing is known, e.g. turns read from a file.
+  /// frames (docs/report.md). 1 where nothing is known, e.g. turns read from RTTM.
   float confidence = 1;
 };
 
