@@ -50,10 +50,13 @@ std::string strings_json(const std::vector<std::string>& texts, int indent) {
 std::string hint_json(int number) { return number > 0 ? fmt::format("{}", number) : "null"; }
 
 std::string audio_json(const InputSettings& audio) {
+  const std::string channels = audio.split_channels ? "split"
+                               : audio.channel > 0  ? fmt::format("{}", audio.channel)
+                                                    : "mix";
   return fmt::format(
       R"({{"raw": {}, "track": {}, "channels": {}, "from": {}, "to": {}, "clock": "{}"}})",
       audio.raw.empty() ? "null" : json_string(audio.raw), hint_json(audio.track),
-      json_string(audio.channels), output::json_number(audio.from),
+      json_string(channels), output::json_number(audio.from),
       audio.to > 0 ? output::json_number(audio.to) : "null",
       audio.container_clock ? "container" : "samples");
 }
