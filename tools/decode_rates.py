@@ -52,8 +52,11 @@ def main():
     parser.add_argument(
         "--repeats", type=int, default=3, help="runs per format; the quickest counts"
     )
-    parser.add_argument("options", nargs="*", help="further options of diarist run, behind --")
-    arguments = parser.parse_args()
+    # What stands behind "--" is for diarist.
+    words = sys.argv[1:]
+    split = words.index("--") if "--" in words else len(words)
+    arguments = parser.parse_args(words[:split])
+    options = words[split + 1 :]
     print("| format | decode + resample, x real time | share of the run |\n|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, ending, codec) in enumerate(FORMATS):
@@ -72,10 +75,7 @@ def main():
             if subprocess.run(command).returncode != 0:
                 print(f"no encoder for {name}", file=sys.stderr)
                 continue
-            runs = [
-                times_of(arguments.program, file, arguments.options)
-                for _ in range(arguments.repeats)
-            ]
+            runs = [times_of(arguments.program, file, options) for _ in range(arguments.repeats)]
             duration, best = min(runs, key=lambda run: run[1]["decode"])
             rate = duration / max(best["decode"], 1e-9)
             print(

@@ -64,10 +64,13 @@ std::string shaping_json(const TurnShaping& shaping) {
 }
 
 std::string audio_json(const InputSettings& audio) {
+  const std::string channels = audio.split_channels ? "split"
+                               : audio.channel > 0  ? fmt::format("{}", audio.channel)
+                                                    : "mix";
   return fmt::format(
       R"({{"raw": {}, "track": {}, "channels": {}, "from": {}, "to": {}, "clock": "{}"}})",
       audio.raw.empty() ? "null" : json_string(audio.raw), hint_json(audio.track),
-      json_string(audio.channels), output::json_number(audio.from),
+      json_string(channels), output::json_number(audio.from),
       audio.to > 0 ? output::json_number(audio.to) : "null",
       audio.container_clock ? "container" : "samples");
 }
