@@ -132,10 +132,10 @@ const OptionFacts* facts_of(std::string_view name) {
 }
 
 const std::vector<std::string>& option_groups() {
-  static const std::vector<std::string> groups = {
+  static const std::vector<std::string> kGroups = {
       kAudio, kSpeakers, kTurns, kLabels, kScoring, kOutput, "Options", kModel, kDevice, kMeasuring,
       kGeneral};
-  return groups;
+  return kGroups;
 }
 
 std::vector<std::string> offered_values(std::string_view name) {
