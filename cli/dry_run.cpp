@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <stop_token>
 
 #include "commands.hpp"
 #include "diarist/error.hpp"
@@ -15,22 +15,16 @@
 namespace diarist::cli {
 namespace {
 
-// A run that is stopped from the start checks the options, opens the recording and ends at its
-// first window: what a run would refuse, this refuses.
-void check_recording(const Diarizer& diarizer, const std::string& input,
-                     const RunOptions& options) {
-  std::stop_source stopped;
-  stopped.request_stop();
+// A run over the first tenth of a second checks the options, opens the recording and decodes: what
+// a run would refuse at its start, this refuses.
+void check_recording(const Diarizer& diarizer, const std::string& input, RunOptions options) {
+  const double end = options.audio.from + 0.1;
+  options.audio.to = std::min(options.audio.to.value_or(end), end);
   RunControl control;
-  control.stop = stopped.get_token();
   control.log = [&](LogLevel level, std::string_view text) {
     if (level == LogLevel::kWarning) warn(text, input);
   };
-  try {
-    diarizer.run(std::filesystem::path(input), options, control);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kCancelled) throw;
-  }
+  diarizer.run(std::filesystem::path(input), options, control);
 }
 
 }  // namespace

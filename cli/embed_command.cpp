@@ -119,7 +119,10 @@ int dry_embed(const Embedder& embedder, const EmbedArguments& arguments,
 
 int embed(const EmbedArguments& arguments) {
   const InterruptGuard interrupt;
-  if (arguments.out != "-") check_output_place(arguments.out);
+  if (arguments.out != "-") {
+    check_output_place(arguments.out);
+    refuse_shared_files({arguments.audio, arguments.segments}, {arguments.out});
+  }
   std::vector<TimeSpan> spans;
   if (!arguments.segments.empty()) spans = read_turns(arguments.segments, arguments.audio);
   EmbedderOptions options = embedder_options(arguments.embedder);

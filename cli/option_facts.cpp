@@ -132,9 +132,9 @@ const OptionFacts* facts_of(std::string_view name) {
 }
 
 const std::vector<std::string>& option_groups() {
-  static const std::vector<std::string> kGroups = {
-      kAudio, kSpeakers, kTurns, kLabels, kScoring, kOutput, "Options", kModel, kDevice, kMeasuring,
-      kGeneral};
+  static const std::vector<std::string> kGroups = {kAudio,   kSpeakers,  kTurns,    kLabels,
+                                                   kScoring, kOutput,    "Options", kModel,
+                                                   kDevice,  kMeasuring, kGeneral};
   return kGroups;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -115,29 +116,83 @@ RunControl talking_control(std::stop_token stop) {
   return control;
 }
 
+namespace {
+
+// What a chain of symbolic links leads to, whether it is there or not.
+std::filesystem::path link_target(std::filesystem::path file) {
+  std::error_code error;
+  for (int i = 0; i < 40 && std::filesystem::is_symlink(file, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = next.is_absolute() ? next : file.parent_path() / next;
+  }
+  return file;
+}
+
+// A file of its own beside the target: short, since the target's name may use all the length there
+// is. `name` gets its path. \return null with errno set.
+std::FILE* create_beside(const std::filesystem::path& target, std::string& name) {
+  name = (target.parent_path() / ".diarist-XXXXXX").string();
+  const int handle = mkstemp(name.data());
+  if (handle < 0) return nullptr;
+  // The mode of what is replaced, else that of any file that is made.
+  struct stat old {};
+  const mode_t mask = umask(0);
+  umask(mask);
+  const mode_t mode = stat(target.c_str(), &old) == 0 ? old.st_mode & 07777 : 0666 & ~mask;
+  if (fchmod(handle, mode) != 0) {
+    close(handle);
+    return nullptr;
+  }
+  return fdopen(handle, "wb");
+}
+
+bool replaceable(const std::filesystem::path& target) {
+  std::error_code ignored;
+  return !std::filesystem::exists(target, ignored) ||
+         std::filesystem::is_regular_file(target, ignored);
+}
+
+}  // namespace
+
 void write_file(const std::filesystem::path& file, std::string_view text) {
   const std::lock_guard lock(output_mutex());
-  std::error_code unresolved;
-  std::filesystem::path target = file;
-  if (std::filesystem::is_symlink(file, unresolved)) {
-    target = std::filesystem::canonical(file, unresolved);
-    if (unresolved) target = file;
-  }
-  const bool replaced = !std::filesystem::exists(target, unresolved) ||
-                        std::filesystem::is_regular_file(target, unresolved);
-  const std::string written =
-      replaced ? fmt::format("{}.{}.tmp", target.string(), getpid()) : target.string();
+  const std::filesystem::path target = link_target(file);
+  const bool replaced = replaceable(target);
+  std::string written = target.string();
+  std::FILE* const stream =
+      replaced ? create_beside(target, written) : std::fopen(written.c_str(), "wb");
   const auto give_up = [&](const char* what, int reason) {
     if (replaced) std::remove(written.c_str());
     throw Error(ErrorCode::kBadFile,
                 fmt::format("{}: can't {}: {}", file.string(), what, std::strerror(reason)));
   };
-  std::FILE* stream = std::fopen(written.c_str(), "wb");
   if (stream == nullptr) give_up("write", errno);
   int reason = std::fwrite(text.data(), 1, text.size(), stream) == text.size() ? 0 : errno;
   if (std::fclose(stream) != 0 && reason == 0) reason = errno;
   if (reason != 0) give_up("write", reason);
   if (replaced && std::rename(written.c_str(), target.c_str()) != 0) give_up("rename", errno);
+}
+
+void refuse_shared_files(const std::vector<std::string>& inputs,
+                         const std::vector<std::filesystem::path>& outputs) {
+  std::error_code ignored;
+  const auto refuse = [](const std::string& text) {
+    throw Error(ErrorCode::kInvalidArgument, text);
+  };
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::filesystem::path& output = outputs[i];
+    if (std::filesystem::exists(output, ignored) && !replaceable(output)) continue;  // a device
+    for (const std::string& input : inputs)
+      if (std::filesystem::equivalent(input, output, ignored))
+        refuse(fmt::format("{}: is read, so it can't be written as well; name another output",
+                           output.string()));
+    for (std::size_t k = 0; k < i; ++k)
+      if (output.lexically_normal() == outputs[k].lexically_normal() ||
+          std::filesystem::equivalent(output, outputs[k], ignored))
+        refuse(
+            fmt::format("{}: two results would be written to it; name two files", output.string()));
+  }
 }
 
 void check_output_place(const std::filesystem::path& file) {
@@ -147,8 +202,8 @@ void check_output_place(const std::filesystem::path& file) {
     throw Error(ErrorCode::kBadFile, fmt::format("{}: {}", file.string(), what));
   };
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored))
-    refuse("is no file and can't be replaced; give the name of a file");
+  if (std::filesystem::is_directory(file, ignored)) refuse("is a folder; give the name of a file");
+  if (!replaceable(file)) return;  // a pipe or a device: tried when there is something to write
   if (!std::filesystem::is_directory(folder, ignored))
     refuse(fmt::format("there is no folder {}; make it or name another", folder.string()));
   if (access(folder.c_str(), W_OK) != 0)

@@ -45,6 +45,11 @@ RunControl talking_control(std::stop_token stop);
 /// \throws Error kBadFile.
 void write_file(const std::filesystem::path& file, std::string_view text);
 
+/// Refuses outputs that are an input of the call too, and two outputs in one file.
+/// \throws Error kInvalidArgument.
+void refuse_shared_files(const std::vector<std::string>& inputs,
+                         const std::vector<std::filesystem::path>& outputs);
+
 /// Refuses an output that could not be written, before the work whose result it is to hold.
 /// \throws Error kBadFile.
 void check_output_place(const std::filesystem::path& file);

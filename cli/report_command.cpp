@@ -52,6 +52,8 @@ int report(ReportArguments arguments) {
   if (!arguments.outputs.any())
     throw Error(ErrorCode::kInvalidArgument, "report writes files: name one with --out or --plot");
   check_report_outputs(arguments.outputs, false);
+  refuse_shared_files({arguments.turns, arguments.audio},
+                      report_files(arguments.outputs, {}, false));
   Diarization result = chosen(read_results(arguments.turns), arguments);
   const InterruptGuard interrupt;
   const RunControl control = talking_control(interrupt.token());

@@ -124,8 +124,8 @@ std::string file_of(const std::string& folder, std::string id, const char* endin
 
 void check_place(const std::string& file, bool several) {
   if (file.empty() || file == "-") return;
-  if (manners().dry_run) return;  // the places of every recording are looked at later
   if (!several) return check_output_place(file);
+  if (manners().dry_run) return;  // the places of every recording are looked at later
   std::error_code error;
   fs::create_directories(file, error);
   if (error)

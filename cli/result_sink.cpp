@@ -60,7 +60,9 @@ ResultSink::ResultSink(std::vector<std::string> ids, const OutputPlace& place)
   if (place.out.empty() || place.out == "-") {
     kind_ = Kind::kStandardOutput;
   } else {
-    const bool named_as_file = ending || place.file_unless_folder;
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(out_, ignored);
+    const bool named_as_file = ending || place.file_unless_folder || there;
     kind_ = named_as_file && !is_folder(place.out) ? Kind::kFile : Kind::kFolder;
   }
   if (formats_.empty()) {

@@ -39,6 +39,11 @@ class ResultSink {
   /// Files that write() and finish() make of a recording; none: standard output.
   std::vector<std::filesystem::path> targets(std::size_t i) const;
 
+  /// That file takes the results of all recordings.
+  bool collects_in(const std::filesystem::path& file) const {
+    return kind_ == Kind::kFile && file == out_;
+  }
+
   /// \return false when standard output is gone. \throws Error kBadFile.
   bool write(std::size_t i, const Diarization& result);
 

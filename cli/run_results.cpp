@@ -28,6 +28,12 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
 Results::Results(const std::vector<std::string>& inputs, const ResultOptions& options)
     : inputs_(inputs), options_(options), ids_(unique_ids(inputs)), sink_(ids_, options.place) {
   check_report_outputs(options.reports, inputs.size() > 1);
+  // A file that takes all recordings counts once.
+  std::vector<std::filesystem::path> files;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (const std::filesystem::path& file : targets(i))
+      if (i == 0 || !sink_.collects_in(file)) files.push_back(file);
+  refuse_shared_files(inputs, files);
   shaped({}, options.shaping);  // throws for a wrong number before there is a result
 }
 

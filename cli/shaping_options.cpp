@@ -54,10 +54,11 @@ void set_names(const std::string& text, TurnShaping& shaping) {
     const std::size_t tab = file ? item.find('\t') : std::string::npos;
     const std::size_t middle = tab == std::string::npos ? item.find('=') : tab;
     const std::string name = trimmed(middle == std::string::npos ? item : item.substr(middle + 1));
-    if (name.empty()) {
-      throw CLI::ValidationError("--names", "'" + text +
-                                                "': a name is empty; write a,b,c or "
-                                                "SPEAKER_00=a,SPEAKER_01=b");
+    if (name.empty() || (file && item.find('\0') != std::string::npos)) {
+      throw CLI::ValidationError(
+          "--names",
+          text + (file ? ": is a file without names; write one per line, or SPEAKER_00=name"
+                       : ": a name is empty; write a,b,c or SPEAKER_00=a,SPEAKER_01=b"));
     }
     if (middle == std::string::npos) {
       shaping.names.push_back(name);

@@ -117,6 +117,18 @@ class SndfileReader final : public Reader {
     const int subtype = info_.format & SF_FORMAT_SUBMASK;
     return length_is_known() && !(subtype >= 0x0080 && subtype <= 0x0082);  // MPEG layers
   }
+  // An MP3 without one of these marks in front tells no length; what libsndfile makes of its first
+  // bit rate is a guess. The marks lie behind tags, and those may hold pictures.
+  bool length_is_a_guess() {
+    if (length_is_exact()) return false;
+    if (!stream_.bytes.seekable()) return true;
+    std::vector<std::byte> head(std::size_t{1} << 20);
+    head.resize(stream_.bytes.read_at(0, head));
+    const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+    for (const char* mark : {"Xing", "Info", "VBRI"})
+      if (text.find(mark) != std::string_view::npos) return false;
+    return true;
+  }
 
   Block block_of(sf_count_t count) {
     frames_ += count;
@@ -168,7 +180,7 @@ class SndfileReader final : public Reader {
                       name, damaged_, seconds(first_damage_)));
     }
     const sf_count_t tolerance = length_is_exact() ? 0 : info_.frames / 50;
-    if (length_is_known() && frames_ < info_.frames - tolerance) {
+    if (length_is_known() && frames_ < info_.frames - tolerance && !length_is_a_guess()) {
       warnings_.push_back(fmt::format(
           "{}: is cut off: the header announces {:.2f} s{}, {:.2f} s are there", name,
           seconds(info_.frames), length_is_exact() ? "" : " (an estimate)", seconds(frames_)));

@@ -118,10 +118,13 @@ class CueReader {
       : rest_(text), source_(source), vtt_(vtt) {}
 
   Results read() {
+    const bool says_nothing = trimmed(rest_).empty();
+    bool cues = false;
     while (!rest_.empty()) {
       const std::string_view line = next_line();
       const bool timing = line.find(kArrow) != std::string_view::npos;
       if (timing) {
+        cues = true;
         read_cue(line);
       } else if (vtt_ && (line.starts_with("NOTE") || line.starts_with("STYLE") ||
                           line.starts_with("REGION") || line.starts_with("WEBVTT"))) {
@@ -129,6 +132,12 @@ class CueReader {
         }
       }
     }
+    // An SRT file of no cues is empty; a VTT file has its first line.
+    if (!vtt_ && !cues && !says_nothing)
+      base::fail(ErrorCode::kBadFile,
+                 "{}: no line has times (00:00:01,000 --> 00:00:02,500); this "
+                 "is no SRT",
+                 source_.name);
     return {result_of(source_.uri, turns_)};
   }
 
