@@ -98,8 +98,8 @@ int report(ReportArguments arguments) {
     result.duration = waveform->duration;
     const double last = result.turns.empty() ? 0 : result.turns.back().end;
     if (last > result.duration + 1)
-      complain(fmt::format("warning: {} has turns until {:.1f} s, but {} ends at {:.1f} s",
-                           arguments.turns, last, arguments.audio, result.duration));
+      warn(fmt::format("{} has turns until {:.1f} s, but {} ends at {:.1f} s", arguments.turns,
+                       last, arguments.audio, result.duration));
     // What passes the end is shown as it stands in the file.
     for (const Turn& turn : result.turns) result.duration = std::max(result.duration, turn.end);
     result.waveform = std::move(waveform);
