@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "diarist/formats.hpp"
 #include "diarist/info.hpp"
 
 namespace diarist::cli {
@@ -12,6 +13,7 @@ constexpr const char* kModel = "Models";
 constexpr const char* kAudio = "Recording";
 constexpr const char* kSpeakers = "Speakers";
 constexpr const char* kTurns = "Turns";
+constexpr const char* kLabels = "Labels";
 constexpr const char* kScoring = "Scoring";
 constexpr const char* kOutput = "Output";
 constexpr const char* kDevice = "Device and speed";
@@ -58,6 +60,14 @@ constexpr auto kFacts = std::to_array<OptionFacts>({
     {"pad", kTurns, "SECONDS", ValueKind::kNumber},
     {"step", kTurns, "SECONDS", ValueKind::kNumber},
 
+    {"offset", kLabels, "SECONDS", ValueKind::kNumber},
+    {"max-distance", kLabels, "SECONDS", ValueKind::kNumber},
+    {"smooth", kLabels, ""},
+    {"whole", kLabels, ""},
+    {"unknown", kLabels, "NAME"},
+    {"style", kLabels, "STYLE"},
+    {"overlapping", kLabels, ""},
+
     {"collar", kScoring, "SECONDS", ValueKind::kNumber},
     {"skip-overlap", kScoring, ""},
     {"uem", kScoring, "FILE", ValueKind::kFile},
@@ -67,6 +77,8 @@ constexpr auto kFacts = std::to_array<OptionFacts>({
     {"level", kScoring, "P", ValueKind::kNumber},
     {"interval", kScoring, "KIND"},
     {"compare", kScoring, "HYP2", ValueKind::kFile},
+    {"min-seconds", kScoring, "SECONDS", ValueKind::kNumber},
+    {"by-name", kScoring, ""},
 
     {"out", kOutput, "", ValueKind::kFile},
     {"format", kOutput, "NAME"},
@@ -120,10 +132,10 @@ const OptionFacts* facts_of(std::string_view name) {
 }
 
 const std::vector<std::string>& option_groups() {
-  static const std::vector<std::string> groups = {kAudio,     kSpeakers, kTurns, kScoring,
-                                                  kOutput,    "Options", kModel, kDevice,
-                                                  kMeasuring, kGeneral};
-  return groups;
+  static const std::vector<std::string> kGroups = {
+      kAudio, kSpeakers, kTurns, kLabels, kScoring, kOutput, "Options", kModel, kDevice, kMeasuring,
+      kGeneral};
+  return kGroups;
 }
 
 std::vector<std::string> offered_values(std::string_view name) {
@@ -132,6 +144,8 @@ std::vector<std::string> offered_values(std::string_view name) {
     for (const PresetInfo& preset : build_info().presets) values.push_back(preset.name);
   // Those of any machine: a page or a completion made here may be read elsewhere.
   if (name == "device") values = {"cpu", "cuda", "cuda:0", "reference"};
+  if (name == "format")
+    for (const FormatInfo& format : formats()) values.emplace_back(format.name);
   if (name == "step") values = {"1", "2", "5"};
   if (name == "raw")
     values = {"s16le:16000:1", "s24le:48000:2", "s32le:48000:2", "f32le:16000:1",

@@ -23,8 +23,8 @@ namespace diarist::cli {
 namespace {
 
 std::mutex& progress_mutex() {
-  static std::mutex* const shared = new std::mutex;  // outlives every thread that draws
-  return *shared;
+  static std::mutex* const kShared = new std::mutex;  // outlives every thread that draws
+  return *kShared;
 }
 bool progress_shown = false;  // under progress_mutex()
 

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -28,80 +27,44 @@ struct ReportArguments {
 };
 
 // The recording that was asked for, or the only one.
-RttmFile::const_iterator chosen(const RttmFile& file, const ReportArguments& arguments) {
+Diarization chosen(std::vector<Diarization> results, const ReportArguments& arguments) {
   if (!arguments.id.empty()) {
-    const auto found = file.find(arguments.id);
-    if (found == file.end())
-      throw Error(ErrorCode::kNotFound, fmt::format("{}: has no recording with the id '{}'",
-                                                    arguments.turns, arguments.id));
-    return found;
+    for (Diarization& result : results)
+      if (result.uri == arguments.id) return std::move(result);
+    throw Error(ErrorCode::kNotFound, fmt::format("{}: has no recording with the id '{}'",
+                                                  arguments.turns, arguments.id));
   }
-  if (file.size() == 1) return file.begin();
-  if (file.empty())
+  if (results.empty())
     throw Error(ErrorCode::kBadFile, fmt::format("{}: holds no turns", arguments.turns));
+  if (results.size() == 1) return std::move(results.front());
   std::string ids;
-  for (const auto& [id, turns] : file)
-    if (ids.size() < 200) ids += (ids.empty() ? "" : ", ") + id;
+  for (const Diarization& result : results) {
+    if (ids.size() > 200) break;
+    if (!ids.empty()) ids += ", ";
+    ids += result.uri;
+  }
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("{}: holds {} recordings; choose one with --id: {}", arguments.turns,
-                          file.size(), ids));
-}
-
-bool in_time(const Turn& a, const Turn& b) {
-  return std::tie(a.start, a.end, a.speaker) < std::tie(b.start, b.end, b.speaker);
-}
-
-// At most one speaker at a time: whoever started first goes on.
-std::vector<Turn> one_at_a_time(const std::vector<Turn>& turns) {
-  std::vector<Turn> exclusive;
-  double last = 0;
-  for (Turn turn : turns) {
-    turn.start = std::max(turn.start, last);
-    if (turn.end <= turn.start) continue;
-    last = turn.end;
-    exclusive.push_back(turn);
-  }
-  return exclusive;
-}
-
-Diarization result_of(const std::string& id, const std::vector<RttmTurn>& turns) {
-  Diarization result;
-  result.uri = id;
-  std::map<std::string, int> speakers;
-  for (const RttmTurn& turn : turns) speakers.emplace(turn.label, 0);
-  for (auto& [name, number] : speakers) {
-    number = static_cast<int>(result.speakers.size());
-    result.speakers.push_back({.name = name, .speech_seconds = 0, .embedding = {}});
-  }
-  for (const RttmTurn& turn : turns) {
-    if (!(turn.duration > 0)) continue;
-    const int speaker = speakers.at(turn.label);
-    result.turns.push_back({turn.start, turn.start + turn.duration, speaker});
-    result.speakers[static_cast<std::size_t>(speaker)].speech_seconds += turn.duration;
-  }
-  std::sort(result.turns.begin(), result.turns.end(), in_time);
-  result.exclusive_turns = one_at_a_time(result.turns);
-  return result;
+                          results.size(), ids));
 }
 
 int report(ReportArguments arguments) {
   if (!arguments.outputs.any())
     throw Error(ErrorCode::kInvalidArgument, "report writes files: name one with --out or --plot");
   check_report_outputs(arguments.outputs, false);
-  const RttmFile file = read_turns(arguments.turns);
-  const auto recording = chosen(file, arguments);
-  Diarization result = result_of(recording->first, recording->second);
+  Diarization result = chosen(read_results(arguments.turns), arguments);
   const InterruptGuard interrupt;
   const RunControl control = talking_control(interrupt.token());
   if (!arguments.audio.empty()) {
     auto waveform = std::make_shared<Waveform>(read_waveform(arguments.audio, control));
     result.duration = waveform->duration;
-    const double last = result.turns.empty() ? 0 : result.turns.back().end;
+    // What passes the end is shown as it stands in the file.
+    double last = 0;
+    for (const Turn& turn : result.turns) last = std::max(last, turn.end);
     if (last > result.duration + 1)
       warn(fmt::format("{} has turns until {:.1f} s, but {} ends at {:.1f} s", arguments.turns,
                        last, arguments.audio, result.duration));
-    // What passes the end is shown as it stands in the file.
-    for (const Turn& turn : result.turns) result.duration = std::max(result.duration, turn.end);
+    result.duration = std::max(result.duration, last);
     result.waveform = std::move(waveform);
   }
   write_reports(arguments.outputs, arguments.audio, false, result, control);
@@ -113,7 +76,7 @@ int report(ReportArguments arguments) {
 void add_report(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ReportArguments>();
   CLI::App* command = app.add_subcommand("report", "turns as a page to look at, or as a plot");
-  command->add_option("turns", arguments->turns, "turns: RTTM or what `convert` reads")
+  command->add_option("turns", arguments->turns, "turns: JSON, RTTM, or what else `convert` reads")
       ->required()
       ->type_name("TURNS");
   command->add_option("audio", arguments->audio, "the recording, for the waveform and to listen")

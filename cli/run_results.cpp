@@ -68,7 +68,7 @@ void Results::refuse(std::size_t i, const Error& error) {
   if (error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kCancelled)
     throw error;
   const std::string what = error.what();
-  const bool named = one_line(what).starts_with(one_line(input) + ":");
+  const bool named = input == "-" || one_line(what).starts_with(one_line(input) + ":");
   complain(named ? what : fmt::format("{}: {}", input, what));
   ++failed_;
 }

@@ -64,8 +64,8 @@ std::optional<bool> truth_of(std::string text) {
 
 // Options whose meaning depends on each other: a higher rank that gives one speaks for all.
 bool same_family(const std::string& a, const std::string& b) {
-  static const std::set<std::string> speakers = {"num-speakers", "min-speakers", "max-speakers"};
-  return speakers.count(a) > 0 && speakers.count(b) > 0;
+  static const std::set<std::string> kSpeakers = {"num-speakers", "min-speakers", "max-speakers"};
+  return kSpeakers.count(a) > 0 && kSpeakers.count(b) > 0;
 }
 
 // "--device" -> where its value was found.

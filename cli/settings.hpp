@@ -28,7 +28,8 @@ class Settings {
   Settings(const VerbPage& root, const std::string& wished);
 
   /// The wish for an option of a verb: from the environment, else from the file, where the section
-  /// of the verb stands above that of the verb it belongs to, and that above the top of the file or [all].
+  /// of the verb stands above that of the verb it belongs to, and that above the top of the file or
+  /// [all].
   std::optional<Setting> of(const VerbPage& verb, const OptionPage& option) const;
   std::optional<Setting> from_environment(const OptionPage& option) const;
   std::optional<Setting> from_file(const VerbPage& verb, const OptionPage& option) const;

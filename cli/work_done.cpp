@@ -15,8 +15,8 @@ struct Work {
 
 // Never destroyed: the thread that waits for signals may ask to the very end.
 Work& work() {
-  static Work* const shared = new Work;
-  return *shared;
+  static Work* const kShared = new Work;
+  return *kShared;
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ std::string work_text() {
 }
 
 std::timed_mutex& output_mutex() {
-  static std::timed_mutex* const shared = new std::timed_mutex;
-  return *shared;
+  static std::timed_mutex* const kShared = new std::timed_mutex;
+  return *kShared;
 }
 
 }  // namespace diarist::cli

@@ -43,13 +43,12 @@ class Rule:
         self.last = None
         self.cells = {}
         for start, end, name in turns:
-            row = self.cells.setdefault(name, [False] * LENGTH)
+            row = self.cells.setdefault(name, bytearray(LENGTH))
             for cell in range(start, end):
-                row[cell] = True
+                row[cell] = 1
 
     def count(self, name, start, end):
-        row = self.cells[name]
-        return sum(row[cell] for cell in range(max(start, 0), min(end, LENGTH)))
+        return self.cells[name][max(start, 0) : max(end, 0)].count(1)
 
     def begin(self, name, start, end):
         """Start of the first stretch of a speaker that reaches into cells [start, end)."""

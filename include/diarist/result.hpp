@@ -20,7 +20,7 @@ struct Turn {
   double end = 0;
   int speaker = 0;  ///< index into Diarization::speakers
   /// 0 to 1: share of the windows over the turn that heard this speaker, averaged over the turn's
-  /// frames (docs/report.md). 1 where nothing is known, e.g. turns read from a file.
+  /// frames (docs/report.md). 1 where nothing is known, e.g. turns read from RTTM.
   float confidence = 1;
 };
 
@@ -91,11 +91,12 @@ struct RunReport {
 
 /// How the recording was read (AudioOptions).
 struct InputSettings {
-  std::string raw;               ///< "f32le:16000:1"; empty: the recording had a header
-  int track = 0;                 ///< 0: not asked for
-  std::string channels = "mix";  ///< "mix", "split", or the number of one channel, from 1
-  double from = 0;               ///< seconds
-  double to = 0;                 ///< seconds; 0: to the end
+  std::string raw;  ///< "f32le:16000:1"; empty: the recording had a header
+  int track = 0;    ///< 0: not asked for
+  int channel = 0;  ///< the one that was used alone, from 1; 0: none
+  bool split_channels = false;
+  double from = 0;  ///< seconds
+  double to = 0;    ///< seconds; 0: to the end
   bool container_clock = false;
 };
 

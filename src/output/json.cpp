@@ -64,10 +64,13 @@ std::string shaping_json(const TurnShaping& shaping) {
 }
 
 std::string audio_json(const InputSettings& audio) {
+  const std::string channels = audio.split_channels ? "split"
+                               : audio.channel > 0  ? fmt::format("{}", audio.channel)
+                                                    : "mix";
   return fmt::format(
       R"({{"raw": {}, "track": {}, "channels": {}, "from": {}, "to": {}, "clock": "{}"}})",
       audio.raw.empty() ? "null" : json_string(audio.raw), hint_json(audio.track),
-      json_string(audio.channels), output::json_number(audio.from),
+      json_string(channels), output::json_number(audio.from),
       audio.to > 0 ? output::json_number(audio.to) : "null",
       audio.container_clock ? "container" : "samples");
 }
@@ -93,8 +96,7 @@ std::string settings_json(const EffectiveSettings& settings) {
                      settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
                      hint_json(settings.min_speakers), hint_json(settings.max_speakers),
                      strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4),
-                     shaping_json(settings.shaping),
-                     audio_json(settings.audio));
+                     shaping_json(settings.shaping), audio_json(settings.audio));
 }
 
 std::string timings_json(const Diarization& result) {

@@ -47,9 +47,9 @@ void check(const TurnShaping& shaping) {
 float mean_confidence(const Turn& a, const Turn& b) {
   const double first = a.end - a.start, second = b.end - b.start;
   if (!(first + second > 0)) return a.confidence;
-  return static_cast<float>((first * static_cast<double>(a.confidence) +
-                             second * static_cast<double>(b.confidence)) /
-                            (first + second));
+  return static_cast<float>(
+      (first * static_cast<double>(a.confidence) + second * static_cast<double>(b.confidence)) /
+      (first + second));
 }
 
 // Turns of one speaker that overlap or touch become one. `may_join` decides about pauses.

@@ -221,6 +221,12 @@ void JsonNode::set(std::string_view key, JsonNode value) {
 
 JsonNode JsonNode::number(double value) { return {Kind::kNumber, json_number(value), {}}; }
 
+JsonNode JsonNode::string(std::string value) { return {Kind::kString, std::move(value), {}}; }
+
+JsonNode JsonNode::array() { return {Kind::kArray, {}, {}}; }
+
+JsonNode JsonNode::object() { return {Kind::kObject, {}, {}}; }
+
 JsonText parse_json_text(std::string_view text, const std::string& source) {
   JsonText result;
   const RepairedJson repaired = repaired_json(text);

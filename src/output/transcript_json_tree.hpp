@@ -27,9 +27,9 @@ struct JsonNode {
   void set(std::string_view key, JsonNode value);
 
   static JsonNode number(double value);
-  static JsonNode string(std::string value) { return {Kind::kString, std::move(value), {}}; }
-  static JsonNode array() { return {Kind::kArray, {}, {}}; }
-  static JsonNode object() { return {Kind::kObject, {}, {}}; }
+  static JsonNode string(std::string value);
+  static JsonNode array();
+  static JsonNode object();
 };
 
 struct JsonMember {

@@ -182,11 +182,17 @@ std::string json_transcript_text(const Transcript& transcript) {
   const JsonNode* loose =
       document.loose_key.empty() ? nullptr : document.json.root.find(document.loose_key);
   JsonNode root = JsonNode::object();
+  std::size_t place = 0;
   for (const JsonMember& member : document.json.root.members) {
-    JsonNode value = &member.value == &originals ? std::move(list) : member.value;
-    if (&member.value == loose) label_words(value, transcript.loose_words);
-    root.members.push_back({member.key, std::move(value)});
+    if (&member.value == &originals) {
+      place = root.members.size();
+      root.members.push_back({member.key, {}});
+      continue;
+    }
+    root.members.push_back(member);
+    if (&member.value == loose) label_words(root.members.back().value, transcript.loose_words);
   }
+  root.members[place].value = std::move(list);
   return finish(root);
 }
 

@@ -1,7 +1,5 @@
 #include "pipeline/inputs.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 
@@ -47,8 +45,8 @@ InputSettings input_settings(const AudioOptions& options) {
   InputSettings settings;
   if (options.raw) settings.raw = audio::raw_text(*options.raw);
   settings.track = options.track;
-  if (options.channel > 0) settings.channels = fmt::format("{}", options.channel);
-  if (options.split_channels) settings.channels = "split";
+  settings.channel = options.channel;
+  settings.split_channels = options.split_channels;
   settings.from = options.from;
   settings.to = options.to.value_or(0);
   settings.container_clock = options.container_clock;

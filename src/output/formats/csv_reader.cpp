@@ -31,9 +31,11 @@ class RowReader {
   bool next(Row& row) {
     if (at_ >= text_.size()) return false;
     row = {.line = line_, .cells = {}};
-    do {
+    row.cells.push_back(cell());
+    while (at_ < text_.size() && text_[at_] == delimiter_) {
+      ++at_;
       row.cells.push_back(cell());
-    } while (at_ < text_.size() && text_[at_] == delimiter_ && ++at_ <= text_.size());
+    }
     end_line();
     return true;
   }

@@ -44,8 +44,9 @@ class ElanReader {
     for (const auto& annotation : tier.children("ANNOTATION")) {
       const pugi::xml_node aligned = annotation.child("ALIGNABLE_ANNOTATION");
       if (!aligned) continue;
-      const std::string place = fmt::format("{}, annotation {}", source_.name,
-                                            output::quoted(aligned.attribute("ANNOTATION_ID").value()));
+      const std::string place =
+          fmt::format("{}, annotation {}", source_.name,
+                      output::quoted(aligned.attribute("ANNOTATION_ID").value()));
       const double start = time_of(aligned.attribute("TIME_SLOT_REF1").value(), place);
       const double end = time_of(aligned.attribute("TIME_SLOT_REF2").value(), place);
       check_times(start, end, place);

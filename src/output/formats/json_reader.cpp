@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -88,7 +89,11 @@ void take_shaping(const json& object, TurnShaping& shaping) {
 void take_audio(const json& object, InputSettings& audio) {
   take(object, "raw", audio.raw);
   take(object, "track", audio.track);
-  take(object, "channels", audio.channels);
+  std::string channels;
+  take(object, "channels", channels);
+  audio.split_channels = channels == "split";
+  const char* const end = channels.data() + channels.size();
+  std::from_chars(channels.data(), end, audio.channel);  // stays 0 for a word
   take(object, "from", audio.from);
   take(object, "to", audio.to);
   std::string clock;

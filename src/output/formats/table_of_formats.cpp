@@ -32,7 +32,7 @@ std::string write_rttm(const Diarization& result) { return to_rttm(result); }
 // In the order of the enumeration.
 const std::array<Entry, 13>& entries() {
   using enum Format;
-  static const std::array<Entry, 13> table = {{
+  static const std::array<Entry, 13> kTableOfFormats = {{
       {{kRttm, "rttm", {}, {"rttm"}, true, true, "", "NIST Rich Transcription, one line per turn"},
        write_rttm,
        output::results_of_rttm},
@@ -122,7 +122,7 @@ const std::array<Entry, 13>& entries() {
        output::uem_text,
        nullptr},
   }};
-  return table;
+  return kTableOfFormats;
 }
 
 const Entry& entry(Format format) {
@@ -166,12 +166,12 @@ std::optional<Format> format_to_read(std::optional<Format> promised) {
 }  // namespace
 
 std::span<const FormatInfo> formats() {
-  static const std::vector<FormatInfo> infos = [] {
+  static const std::vector<FormatInfo> kInfos = [] {
     std::vector<FormatInfo> list;
     for (const Entry& one : entries()) list.push_back(one.info);
     return list;
   }();
-  return infos;
+  return kInfos;
 }
 
 const FormatInfo& format_info(Format format) { return entry(format).info; }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <optional>
 
 #include "base/error.hpp"
@@ -29,8 +30,8 @@ class GridReader {
     number("the start");
     const double length = number("the end");
     if (flag() == "<exists>") {
-      const double tiers = count("tiers");
-      for (double i = 0; i < tiers; ++i) read_tier();
+      const std::size_t tiers = count("tiers");
+      for (std::size_t i = 0; i < tiers; ++i) read_tier();
     }
     check_times(0, length, place());
     return {result_of(source_.uri, turns_, length)};
@@ -42,10 +43,10 @@ class GridReader {
     const std::string name = unescaped(string("the name of a tier"), kLineText);
     number("the start of a tier");
     number("the end of a tier");
-    const double items = count("intervals");
+    const std::size_t items = count("intervals");
     const bool points = type == "TextTier";
     if (!points && type != "IntervalTier") bad("a tier is neither IntervalTier nor TextTier");
-    for (double i = 0; i < items; ++i) {
+    for (std::size_t i = 0; i < items; ++i) {
       const double start = number("the start of an interval");
       const double end = points ? start : number("the end of an interval");
       const std::string text = string("the text of an interval");
@@ -101,14 +102,15 @@ class GridReader {
   double number(const char* wanted) {
     const std::string word = next(wanted);
     const std::optional<double> value = seconds_from(word);
-    if (!value) bad(fmt::format("{} should be a number >= 0 and is {}", wanted, output::quoted(word)));
+    if (!value)
+      bad(fmt::format("{} should be a number >= 0 and is {}", wanted, output::quoted(word)));
     return *value;
   }
 
-  double count(const char* wanted) {
+  std::size_t count(const char* wanted) {
     const double value = number(wanted);
     if (value > kMostItems) bad(fmt::format("{} {} are too many", value, wanted));
-    return value;
+    return static_cast<std::size_t>(value);
   }
 
   std::string flag() {

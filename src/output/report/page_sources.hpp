@@ -3,6 +3,8 @@
 
 namespace diarist::output {
 
+// Named as the files are.
+// NOLINTBEGIN(readability-identifier-naming)
 extern const char* const report_html;
 extern const char* const report_css;
 extern const char* const text_js;
@@ -14,5 +16,6 @@ extern const char* const player_js;
 extern const char* const speakers_js;
 extern const char* const list_js;
 extern const char* const main_js;
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace diarist::output

@@ -55,13 +55,13 @@ TEST_F(LabelCommand, WritesEveryFormat) {
             "WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n<v Anna>Hi.\n\n"
             "00:00:02.500 --> 00:00:04.000\n<v Bob>Yes.\n\n");
   EXPECT_EQ(run_program({"label", json(), "--turns", turns(), "--format", "txt", "--style",
-                         "brackets", "--offset", "2"})
+                         "brackets", "--offset", "2.2"})
                 .out,
             "[Bob] Hi.\n[UNKNOWN] Yes.\n");
   EXPECT_EQ(run_program({"label", json(), "--turns", turns(), "--format", "txt", "--whole"}).out,
             "Anna: Hi. Yes.\n");
-  EXPECT_EQ(run_program({"label", json(), "--turns", turns(), "--format", "txt", "--offset", "2",
-                         "--max-distance", "0.6", "--unknown", "?"})
+  EXPECT_EQ(run_program({"label", json(), "--turns", turns(), "--format", "txt", "--offset", "2.2",
+                         "--max-distance", "0.8", "--unknown", "?"})
                 .out,
             "Bob: Hi. Yes.\n");
 }

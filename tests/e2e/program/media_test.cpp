@@ -38,7 +38,7 @@ class ProgramMedia : public testing::Test {
               static_cast<unsigned char>(bytes[i]) |
               static_cast<unsigned>(static_cast<unsigned char>(bytes[i + 1])) << 8)) /
           32768.0F);
-    track_.bit_rate = 128000;
+    track_.bit_rate = 64000;
   }
 
   // Turns of every format that could be written, in one run; the first are those of the WAV file.

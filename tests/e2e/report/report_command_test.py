@@ -4,6 +4,7 @@
 usage: report_command_test.py DIARIST
 """
 
+import json
 import struct
 import sys
 import tempfile
@@ -89,6 +90,28 @@ def test_several_recordings(program: str, folder: Path, turns: Path, audio: Path
     assert '"turns":[[500,4000,0,1000,3500]]' in text
 
 
+def test_json_brings_confidence(program: str, folder: Path, turns: Path, audio: Path) -> None:
+    result = {
+        "format": "diarist.diarization",
+        "version": 1,
+        "uri": "known",
+        "duration": 13.0,
+        "turns": [
+            {"start": 1.0, "end": 2.5, "speaker": "A", "confidence": 0.625},
+            {"start": 2.0, "end": 4.0, "speaker": "B"},
+        ],
+        "exclusive_turns": [{"start": 1.0, "end": 2.5, "speaker": "A", "confidence": 2}],
+        "speakers": [{"name": "A", "seconds": 1.5, "turns": 1}],
+    }
+    source, page = folder / "known.json", folder / "known.html"
+    source.write_text(json.dumps(result), encoding="utf-8")
+    run(program, "report", source, "-o", page)
+    text = page.read_text(encoding="utf-8")
+    assert '"turns":[[1000,2500,0,625,1500],[2000,4000,1,1000,2000]]' in text
+    assert '"exclusive":[[1000,2500,0,1000,1500]]' in text
+    assert '"confidence":true' in text
+
+
 def test_other_media_become_wav(program: str, folder: Path, turns: Path, audio: Path) -> None:
     odd = folder / "tone.voc"  # a name that no browser knows; the content decides for diarist
     odd.write_bytes(audio.read_bytes())
@@ -109,6 +132,7 @@ def main() -> int:
             test_plots,
             test_wrong_usage,
             test_several_recordings,
+            test_json_brings_confidence,
             test_other_media_become_wav,
         ):
             test(sys.argv[1], folder, turns, audio)

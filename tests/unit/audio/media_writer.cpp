@@ -33,6 +33,13 @@ void fill(AVFrame* frame, std::span<const float> samples) {
   }
 }
 
+// The first that fill() knows.
+AVSampleFormat known_format(const AVCodec& encoder) {
+  for (const AVSampleFormat* format = encoder.sample_fmts; *format != AV_SAMPLE_FMT_NONE; ++format)
+    if (*format != AV_SAMPLE_FMT_U8 && *format != AV_SAMPLE_FMT_U8P) return *format;
+  return encoder.sample_fmts[0];
+}
+
 void drain(AVCodecContext* codec, AVFormatContext* format, AVStream* stream, AVPacket* packet) {
   while (avcodec_receive_packet(codec, packet) == 0) {
     av_packet_rescale_ts(packet, codec->time_base, stream->time_base);
@@ -85,7 +92,7 @@ bool write_media(const std::filesystem::path& file, const std::string& container
     AVStream* stream = avformat_new_stream(format, nullptr);
     AVCodecContext* codec = avcodec_alloc_context3(encoder);
     codec->sample_rate = track.sample_rate;
-    codec->sample_fmt = encoder->sample_fmts[0];
+    codec->sample_fmt = known_format(*encoder);
     codec->time_base = {1, track.sample_rate};
     codec->bit_rate = track.bit_rate;
     av_channel_layout_default(&codec->ch_layout, 1);

@@ -149,6 +149,7 @@ TEST(JsonRoundTrip, EverythingButTimesOfDayComesBackAsBytes) {
   result.settings.shaping.renames = {{"SPEAKER_00", "Anna"}};
   result.timings.embedding = 1.25;
   result.duration = 27.83663;
+  result.turns[0].confidence = 0.625F;
   const std::string text = to_json(result);
   EXPECT_EQ(to_json(parse_results(text, Format::kJson, "x", "y").at(0)), text);
 }

@@ -102,11 +102,11 @@ TEST(Inputs, SettingsSayHowItWasRead) {
   AudioOptions options{.raw = parse_raw_format("u8:8000:2"), .channel = 2, .from = 1, .to = 2};
   InputSettings settings = pipeline::input_settings(options);
   EXPECT_EQ(settings.raw, "u8:8000:2");
-  EXPECT_EQ(settings.channels, "2");
+  EXPECT_EQ(settings.channel, 2);
   EXPECT_EQ(settings.to, 2);
   options = {.split_channels = true};
   settings = pipeline::input_settings(options);
-  EXPECT_EQ(settings.channels, "split");
+  EXPECT_TRUE(settings.split_channels);
   EXPECT_EQ(settings.raw, "");
 }
 

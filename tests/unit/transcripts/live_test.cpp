@@ -18,7 +18,7 @@ TEST(TranscriptsLive, LabelsAsCountedOnAGridOfMilliseconds) {
   }
   const std::string seed = std::to_string(std::random_device()() % 1000000);
   const test::ProgramResult result = test::run_command(
-      {python, DIARIST_LABEL_TOOL, test::program().string(), "--seed", seed, "--count", "150"});
+      {python, DIARIST_LABEL_TOOL, test::program().string(), "--seed", seed, "--count", "50"});
   EXPECT_EQ(result.exit_code, 0) << "seed " << seed << "\n" << result.out << result.err;
   EXPECT_NE(result.out.find(" 0 differ"), std::string::npos) << result.out << result.err;
 }
