@@ -17,7 +17,8 @@ struct ConfigEntry {
   int line = 0;
 };
 
-/// Parses TOML: tables as sections; strings, numbers, booleans and arrays of them as values.
+/// Parses the part of TOML that options need: sections; keys with text on one line, numbers,
+/// booleans, and lists of those, which may go over several lines.
 /// \throws Error kInvalidArgument "SOURCE:LINE: what is wrong".
 std::vector<ConfigEntry> parse_config(std::string_view text, const std::string& source);
 

@@ -67,7 +67,7 @@ int convert(const ConvertArguments& arguments) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Diarization result = shaped(std::move(results[i]), arguments.shaping);
     for (const std::string& warning : result.warnings) {
-      complain(fmt::format("{}: warning: {}", arguments.input, warning));
+      warn(warning, arguments.input);
     }
     if (!sink.write(i, result)) return kOk;
   }

@@ -55,7 +55,7 @@ void complain_about(const std::vector<std::string>& uris, const char* side) {
 int diff(const DiffArguments& arguments) {
   const DiffReport report =
       diff_turns(read_side(arguments.before), read_side(arguments.after), arguments.options);
-  for (const std::string& warning : report.warnings) complain("warning: " + warning);
+  for (const std::string& warning : report.warnings) warn(warning);
   complain_about(report.only_before, "A");
   complain_about(report.only_after, "B");
   print(arguments.json ? to_json(report, arguments.options, arguments.top.value_or(0))

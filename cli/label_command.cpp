@@ -130,8 +130,7 @@ std::vector<RttmTurn> diarize(const LabelArguments& arguments, const InputFile& 
   control.progress = [&](const Progress& progress) { line.show(progress); };
   Diarization result = diarizer.run(input.path(), arguments.run, control);
   line.clear();
-  for (const std::string& warning : result.warnings)
-    complain(fmt::format("{}: warning: {}", input.name(), warning));
+  for (const std::string& warning : result.warnings) warn(warning, input.name());
   return turns_of(result, arguments.overlapping);
 }
 
@@ -161,8 +160,7 @@ std::vector<RttmTurn> stored_turns(const LabelArguments& arguments, const InputF
                 fmt::format("{}: has turns of {} recordings; choose one with --uri: {}",
                             input.name(), file.size(), listed(file)));
   if (file.empty()) {
-    complain(fmt::format("warning: {}: has no turns; everything is {}", input.name(),
-                         arguments.label.unknown));
+    warn(fmt::format("{}: has no turns; everything is {}", input.name(), arguments.label.unknown));
     return {};
   }
   return file.begin()->second;
@@ -191,7 +189,7 @@ int label(LabelArguments arguments) {
   Transcript transcript = arguments.transcript == "-"
                               ? parse_transcript(read_standard_input(), kStandardInput)
                               : read_transcript(arguments.transcript);
-  for (const std::string& warning : transcript.warnings) complain("warning: " + warning);
+  for (const std::string& warning : transcript.warnings) warn(warning);
   arguments.label.split = !arguments.whole;
   const TranscriptFormat format = arguments.format.value_or(transcript.format);
   const Transcript labelled =

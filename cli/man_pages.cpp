@@ -134,6 +134,7 @@ std::string exit_status() {
            {"1", "an input, an output or the device failed; other inputs have their results"},
            {"2", "wrong usage, also in the environment or the configuration file"},
            {"3", "a model is missing, damaged, or not the one it claims to be"},
+           {"4", "differences were found (diff --exit-code)"},
            {"130", "interrupted by Ctrl-C (143: by SIGTERM)"}})
     text += fmt::format(".TP\n{}\n{}\n", bold(code), roff(meaning));
   return text;

@@ -64,8 +64,8 @@ int report(ReportArguments arguments) {
     double last = 0;
     for (const Turn& turn : result.turns) last = std::max(last, turn.end);
     if (last > result.duration + 1)
-      complain(fmt::format("warning: {} has turns until {:.1f} s, but {} ends at {:.1f} s",
-                           arguments.turns, last, arguments.audio, result.duration));
+      warn(fmt::format("{} has turns until {:.1f} s, but {} ends at {:.1f} s", arguments.turns,
+                       last, arguments.audio, result.duration));
     result.duration = std::max(result.duration, last);
     result.waveform = std::move(waveform);
   }

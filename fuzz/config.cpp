@@ -12,7 +12,7 @@ std::vector<std::string> seeds() {
   return {
       "# all verbs\ndevice = \"cuda:0\"\nthreads = 4\n[run]\nexclusive = true\npad = 0.25\n",
       "[models.pull]\nstall = 60\n[bench.embed]\nbatch = [1, 32, 128]\n",
-      "names = [\"Ann\", 'Ben', \"\"\"C\n\"\"\"]\nrun.step = 0x2\nrun.\"max-gpu-memory\" = 1e9\n",
+      "names = [\"Ann\\u00e9\", # one\n 'Ben',\n]\r\nrun.step = 2\nrun.\"max-gpu-memory\" = 1e9\n",
   };
 }
 

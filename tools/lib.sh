@@ -45,7 +45,7 @@ processors() {
 # a|b: either will do; what is installed is the first.
 system_packages=(
   g++ cmake ninja-build pkg-config ca-certificates python3 python3-venv
-  libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libpugixml-dev zlib1g-dev
+  libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev libpugixml-dev zlib1g-dev
   'libcurl4-openssl-dev|libcurl4-gnutls-dev'
   libsndfile1-dev libsoxr-dev libavformat-dev libavcodec-dev libavutil-dev
   libgtest-dev libbenchmark-dev
