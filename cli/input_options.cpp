@@ -21,10 +21,11 @@ namespace {
 
 double number_of(std::string_view part, const std::string& text) {
   double number = 0;
-  const char* const begin = part.data();  // NOLINT(bugprone-suspicious-stringview-data-usage)
+  const char* const begin = part.data();
   const char* const end = begin + part.size();
   const auto [rest, error] = std::from_chars(begin, end, number, std::chars_format::fixed);
-  if (error != std::errc() || rest != end || !(number >= 0) || part.front() == '-') fail_time(text);
+  if (error != std::errc() || rest != end || !(number >= 0) || part.starts_with('-'))
+    fail_time(text);
   return number;
 }
 

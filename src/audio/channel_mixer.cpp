@@ -60,8 +60,8 @@ void ChannelMixer::judge(std::span<const float> stretch) {
     right += r * r;
     both += l * r;
   }
-  const std::size_t pairs = stretch.size() / 2;
-  const auto frames = static_cast<double>(pairs);
+  const std::size_t whole = stretch.size() / 2;
+  const auto frames = static_cast<double>(whole);
   seconds_ += frames / rate_;
   // Comparisons with NaN are false: such a stretch changes nothing either.
   if (left + right > 2 * kSilence * frames && std::isfinite(left + right)) {

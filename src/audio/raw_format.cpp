@@ -39,7 +39,7 @@ constexpr std::array<std::pair<std::string_view, SampleFormat>, 9> kNames = {
 }
 
 bool read_number(std::string_view text, int& number) {
-  const char* const begin = text.data();  // NOLINT(bugprone-suspicious-stringview-data-usage)
+  const char* const begin = text.data();
   const char* const end = begin + text.size();
   const auto [rest, error] = std::from_chars(begin, end, number);
   return error == std::errc() && rest == end && !text.empty();
