@@ -182,7 +182,7 @@ TEST_F(Manners, DryRunChecksTellsAndWritesNothing) {
                 .exit_code,
             2);
   EXPECT_EQ(run_program({"run", "--dry-run", "--models", folder_.path().string(), a}).exit_code, 3);
-  EXPECT_EQ(run_program({"run", "--dry-run", "--preset", "open-lite", "--out", a, a}).exit_code, 1);
+  EXPECT_EQ(run_program({"run", "--dry-run", "--preset", "open-lite", "--out", a, a}).exit_code, 2);
   std::ofstream(folder_.path() / "text.wav") << "this is no sound";
   EXPECT_EQ(run_program({"run", "--dry-run", "--preset", "open-lite",
                          (folder_.path() / "text.wav").string()})
