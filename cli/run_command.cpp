@@ -186,7 +186,7 @@ void add_run(CLI::App& app, Action& action) {
       "  diarist run --out results --format json,textgrid *.flac\n"
       "  diarist run --out meeting.srt --names Anna,Ben --merge-gap 1 meeting.m4a\n"
       "  diarist run --report meeting.html meeting.wav\n"
-      "  arecord -f S16_LE -r 16000 | diarist run --split-channels -\n"
+      "  arecord -f S16_LE -r 16000 -c 2 | diarist run --split-channels -\n"
       "  diarist run --track 2 --from 5:00 --to 1:05:00 film.mkv\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
