@@ -64,6 +64,9 @@ int convert(const ConvertArguments& arguments) {
   std::vector<std::string> ids;
   for (const Diarization& result : results) ids.push_back(result.uri);
   ResultSink sink(ids, arguments.place);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    for (const std::filesystem::path& file : sink.targets(i))
+      refuse_shared_files({arguments.input}, {file});
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Diarization result = shaped(std::move(results[i]), arguments.shaping);
     for (const std::string& warning : result.warnings) {

@@ -184,7 +184,7 @@ int label(LabelArguments arguments) {
                 "the transcript and the turns can't both be standard input; name a file for one");
   if (!arguments.out.empty()) {
     check_output_place(arguments.out);
-    refuse_shared_files({arguments.turns}, {arguments.out});
+    refuse_shared_files({arguments.transcript, arguments.turns}, {arguments.out});
   }
   Transcript transcript = arguments.transcript == "-"
                               ? parse_transcript(read_standard_input(), kStandardInput)

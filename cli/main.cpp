@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Every verb explains itself: diarist run --help, or man diarist-run.\n\n"
       "Exit codes: 0 ok, 1 an input, an output or the device failed, 2 wrong usage,\n"
-      "3 models missing or bad, 4 differences found (diff --exit-code), 130 interrupted.\n\n"
+      "3 models missing or bad, 4 differences found (diff --exit-code), 130 or 143 interrupted.\n\n"
       "Examples:\n"
       "  diarist models pull open                # once\n"
       "  diarist run meeting.wav");

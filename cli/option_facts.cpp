@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "diarist/formats.hpp"
 #include "diarist/info.hpp"
@@ -136,6 +137,24 @@ const std::vector<std::string>& option_groups() {
                                                    kScoring, kOutput,    "Options", kModel,
                                                    kDevice,  kMeasuring, kGeneral};
   return kGroups;
+}
+
+bool means_something_else(std::string_view verb, std::string_view name) {
+  // Formats of scores and transcripts; formats where others have times; files where others have
+  // folders.
+  constexpr auto kOwn =
+      std::to_array<std::pair<std::string_view, std::string_view>>({{"score", "format"},
+                                                                    {"label", "format"},
+                                                                    {"label", "out"},
+                                                                    {"embed", "out"},
+                                                                    {"report", "out"},
+                                                                    {"man", "out"},
+                                                                    {"convert", "from"},
+                                                                    {"convert", "to"},
+                                                                    {"bench run", "format"},
+                                                                    {"bench embed", "format"},
+                                                                    {"tune", "out"}});
+  return std::find(kOwn.begin(), kOwn.end(), std::pair(verb, name)) != kOwn.end();
 }
 
 std::vector<std::string> offered_values(std::string_view name) {

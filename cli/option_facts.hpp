@@ -25,6 +25,12 @@ const OptionFacts* facts_of(std::string_view name);
 const std::vector<std::string>& option_groups();
 
 /// Names to offer for an option that takes more than these names: presets, devices.
+/// Type of options that take formats of turns.
+inline constexpr const char* kFormatList = "FORMAT,...";
+
+/// The verb's option of this name is not the one that other verbs have.
+bool means_something_else(std::string_view verb, std::string_view name);
+
 std::vector<std::string> offered_values(std::string_view name);
 
 /// Examples of the verbs whose own text has none, by the words of the verb ("models list").

@@ -66,6 +66,9 @@ void complain(std::string_view text) {
 
 void warn(std::string_view text, std::string_view about) {
   if (manners().quiet) return;
+  // Warnings about the file often name it already.
+  const std::string start = one_line(about) + ": ";
+  if (!about.empty() && text.starts_with(start)) text.remove_prefix(start.size());
   if (manners().json_progress) {
     nlohmann::ordered_json fields = {{"text", text}};
     if (!about.empty()) fields["recording"] = about;

@@ -8,6 +8,7 @@
 
 #include "diarist/error.hpp"
 #include "manners.hpp"
+#include "option_facts.hpp"
 #include "output_files.hpp"
 
 namespace diarist::cli {
@@ -45,7 +46,7 @@ CLI::Option* add_format_option(CLI::App& command, const std::string& name,
       .add_option_function<std::string>(
           name, [&formats](const std::string& names) { formats = formats_of(names); },
           what + ": " + format_names(readable))
-      ->type_name("FORMAT");
+      ->type_name(kFormatList);
 }
 
 std::string file_name(std::string id) {
@@ -98,9 +99,8 @@ void ResultSink::refuse_what_does_not_fit() const {
   if (formats_.size() > 1)
     refuse("several formats go into a folder, not one file or standard output");
   if (ids_.size() > 1 && !info.holds_many)
-    refuse(fmt::format(
-        "a file of {} holds one recording only; let the {} go into a folder (--out DIR)",
-        std::string(info.name), ids_.size()));
+    refuse(fmt::format("a file of {} holds one recording only; let the {} go into a folder",
+                       std::string(info.name), ids_.size()));
 }
 
 std::filesystem::path ResultSink::file_of(std::size_t i, Format format) const {

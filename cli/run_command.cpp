@@ -48,8 +48,6 @@ bool run_each(const RunArguments& arguments, const Diarizer& diarizer, const std
     control.log = [&](LogLevel level, std::string_view text) {
       if (level != LogLevel::kWarning) return;
       line.clear();
-      const std::string start = one_line(input) + ": ";  // warnings about the file name it already
-      if (text.starts_with(start)) text.remove_prefix(start.size());
       warn(text, input);
     };
     try {

@@ -147,8 +147,7 @@ void add_score(CLI::App& app, Action& action) {
   add_statistics(*command, *arguments);
   command->add_flag("--mapping", arguments->mapping, "print who was paired with whom");
   command->add_option("--format", arguments->format, "table, json, markdown, csv")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "markdown", "csv"}).description(""))
+      ->check(CLI::IsMember({"table", "json", "markdown", "csv"}))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "the same as --format json (docs/json.md)");
   command->footer(kConventions);

@@ -206,6 +206,7 @@ std::optional<Setting> Settings::of(const VerbPage& verb, const OptionPage& opti
 }
 
 std::optional<Setting> Settings::from_environment(const OptionPage& option) const {
+  if (option.own) return std::nullopt;
   const std::string variable = variable_of(option.key);
   const char* value = std::getenv(variable.c_str());
   if (value == nullptr || *value == '\0') return std::nullopt;
@@ -218,6 +219,7 @@ std::optional<Setting> Settings::from_file(const VerbPage& verb, const OptionPag
     if (entry.key != option.key || entry.section.size() > verb.path.size() ||
         !std::equal(entry.section.begin(), entry.section.end(), verb.path.begin()))
       continue;
+    if (option.own && entry.section.size() < verb.path.size()) continue;
     if (best == nullptr || entry.section.size() > best->section.size()) best = &entry;
   }
   if (best == nullptr) return std::nullopt;

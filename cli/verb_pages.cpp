@@ -74,7 +74,9 @@ OptionPage read_option(CLI::Option& option) {
   const std::string type = full.substr(0, full.find(':'));
   page.value = value_name(page, type, facts);
   page.choices = choices_in(full);
-  if (page.choices.empty()) page.choices = offered_values(page.key);
+  // Score and transcripts have formats of their own.
+  if (page.choices.empty() && (page.key != "format" || type == kFormatList))
+    page.choices = offered_values(page.key);
   page.default_text = option.get_default_str();
   page.kind = facts != nullptr   ? facts->kind
               : page.key.empty() ? ValueKind::kFile
@@ -128,6 +130,8 @@ VerbPage read_verb(CLI::App& app, std::vector<std::string> path) {
   page.summary = app.get_description();
   page.hidden = app.get_group().empty();
   read_options(app, page);
+  for (OptionPage& option : page.options)
+    option.own = means_something_else(page.words(), option.key);
   read_footer(app.get_footer(), page);
   if (page.examples.empty()) {
     VerbPage more;

@@ -22,6 +22,9 @@ struct OptionPage {
   bool required = false;
   bool repeats = false;       ///< takes several values
   bool configurable = false;  ///< may come from the environment or a configuration file
+  /// Means something else than the option of that name elsewhere: only the verb's own section of a
+  /// configuration file gives it.
+  bool own = false;
   CLI::Option* option = nullptr;
 
   bool flag() const { return value.empty(); }

@@ -53,6 +53,8 @@ TEST_F(OutputPlaces, WhatIsReadIsNeverReplaced) {
   expect_refused({"embed", voice, "--out", voice}, voice);
   expect_refused({"embed", voice, "--segments", json, "--out", json}, json);
   expect_refused({"label", path("t.srt"), "--turns", json, "--out", json}, json);
+  expect_refused({"convert", json, json}, json);
+  expect_refused({"label", path("t.srt"), "--turns", json, "--out", path("t.srt")}, path("t.srt"));
   // Under another name too.
   const std::string same = path("same.wav");
   fs::create_hard_link(voice, same);
