@@ -19,9 +19,9 @@ namespace {
 
 std::string script() {
   std::string text = "(() => {\n'use strict';\n";
-  for (const char* part : {output::text_js, output::turns_js, output::waveform_js,
-                           output::timeline_js, output::gestures_js, output::player_js,
-                           output::speakers_js, output::list_js, output::main_js})
+  for (const char* part : {output::kTextJs, output::kTurnsJs, output::kWaveformJs,
+                           output::kTimelineJs, output::kGesturesJs, output::kPlayerJs,
+                           output::kSpeakersJs, output::kListJs, output::kMainJs})
     text += part;
   return text + "})();\n";
 }
@@ -61,11 +61,11 @@ std::string filled(std::string_view page,
 }  // namespace
 
 std::string to_html(const Diarization& result, const ReportOptions& options) {
-  const std::string style = output::report_css;
+  const std::string style = output::kReportCss;
   const std::string code = script();
   const std::string& named = options.title.empty() ? result.uri : options.title;
   const std::string title = output::markup_text(named.empty() ? "Recording" : named);
-  return filled(output::report_html, [&](std::string_view slot) -> std::string {
+  return filled(output::kReportHtml, [&](std::string_view slot) -> std::string {
     if (slot == "policy") return policy(style, code);
     if (slot == "generator") return "diarist " DIARIST_VERSION;
     if (slot == "title") return title;

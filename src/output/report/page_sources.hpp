@@ -3,19 +3,16 @@
 
 namespace diarist::output {
 
-// Named as the files are.
-// NOLINTBEGIN(readability-identifier-naming)
-extern const char* const report_html;
-extern const char* const report_css;
-extern const char* const text_js;
-extern const char* const turns_js;
-extern const char* const waveform_js;
-extern const char* const timeline_js;
-extern const char* const gestures_js;
-extern const char* const player_js;
-extern const char* const speakers_js;
-extern const char* const list_js;
-extern const char* const main_js;
-// NOLINTEND(readability-identifier-naming)
+extern const char* const kReportHtml;
+extern const char* const kReportCss;
+extern const char* const kTextJs;
+extern const char* const kTurnsJs;
+extern const char* const kWaveformJs;
+extern const char* const kTimelineJs;
+extern const char* const kGesturesJs;
+extern const char* const kPlayerJs;
+extern const char* const kSpeakersJs;
+extern const char* const kListJs;
+extern const char* const kMainJs;
 
 }  // namespace diarist::output

@@ -296,6 +296,10 @@ class Tests:
             key=key,
         )
         check(sorted(result["turns"], key=key) == wanted, result["turns"], wanted)
+        truth = self.folder / "truth.rttm"
+        truth.write_text(rttm(URI, turns), encoding="utf-8")
+        total = json.loads(run(self.program, "score", "--json", truth, file).stdout)["total"]
+        check(total["der"] == 0 and total["total"] > 0, total)
         last = 0.0
         for turn in result["exclusive_turns"]:
             check(turn["start"] >= last and turn["end"] > turn["start"], result["exclusive_turns"])
