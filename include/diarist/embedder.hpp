@@ -16,6 +16,7 @@
 
 #include "diarist/audio.hpp"
 #include "diarist/dlpack.hpp"
+#include "diarist/export.hpp"
 #include "diarist/options.hpp"
 #include "diarist/run_control.hpp"
 
@@ -106,7 +107,7 @@ enum class FeatureMean {
 ///
 ///     diarist::Embedder embedder({.preset = "open"});
 ///     std::vector<float> voice = embedder.embed("speaker.wav");
-class Embedder {
+class DIARIST_API Embedder {
  public:
   static constexpr int kRows = 998;          ///< feature rows of a chunk of 10 s
   static constexpr int kBands = 80;          ///< mel bands

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 /// "0.1.0"
-const char* version() noexcept;
+DIARIST_API const char* version() noexcept;
 
 struct PresetInfo {
   std::string name;
@@ -24,6 +26,6 @@ struct BuildInfo {
   std::vector<std::string> audio_readers;          ///< "libsndfile 1.2.0", "FFmpeg 59..."
 };
 
-BuildInfo build_info();
+DIARIST_API BuildInfo build_info();
 
 }  // namespace diarist

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "diarist/export.hpp"
 #include "diarist/result.hpp"
 
 namespace diarist {
@@ -25,7 +26,7 @@ struct ReportOptions {
 /// playing, renaming, merging and export (docs/report.md). It makes no connection, which its own
 /// content security policy enforces. Every name is escaped. Same input, same text.
 /// \throws Error kInternal for turns that can't be printed.
-std::string to_html(const Diarization& result, const ReportOptions& options = {});
+DIARIST_API std::string to_html(const Diarization& result, const ReportOptions& options = {});
 
 struct PlotOptions {
   std::string title;  ///< empty: the uri of the result
@@ -34,11 +35,11 @@ struct PlotOptions {
 
 /// The lanes as SVG text, waveform above them where it is there. Same input, same text.
 /// \throws Error kInvalidArgument for the width.
-std::string to_svg(const Diarization& result, const PlotOptions& options = {});
+DIARIST_API std::string to_svg(const Diarization& result, const PlotOptions& options = {});
 
 /// The same plot as the bytes of a PNG, two pixels per unit. Letters come from a small stroke font:
 /// accents are left out, and what is neither ASCII nor Latin-1 shows as a box.
 /// \throws Error kInvalidArgument for the width.
-std::string to_png(const Diarization& result, const PlotOptions& options = {});
+DIARIST_API std::string to_png(const Diarization& result, const PlotOptions& options = {});
 
 }  // namespace diarist

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 struct ScoreReport;
@@ -62,12 +64,13 @@ struct ScoreComparison {
 
 /// Confidence intervals of DER and JER over the recordings of a report.
 /// \throws Error kInvalidArgument for options out of range.
-ScoreIntervals bootstrap_scores(const ScoreReport& report, const BootstrapOptions& options = {});
+DIARIST_API ScoreIntervals bootstrap_scores(const ScoreReport& report,
+                                            const BootstrapOptions& options = {});
 
 /// Compares two reports on the same reference. A recording that only one of them has counts as
 /// nothing in the other.
 /// \throws Error kInvalidArgument for options out of range.
-ScoreComparison compare_scores(const ScoreReport& first, const ScoreReport& second,
-                               const BootstrapOptions& options = {});
+DIARIST_API ScoreComparison compare_scores(const ScoreReport& first, const ScoreReport& second,
+                                           const BootstrapOptions& options = {});
 
 }  // namespace diarist

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/formats.hpp"
 #include "diarist/scoring.hpp"
 
@@ -23,7 +24,7 @@ enum class ChangeKind {
 inline constexpr std::size_t kChangeKinds = 4;
 
 /// "speaker", "appeared", "vanished", "boundary".
-const char* name_of(ChangeKind kind) noexcept;
+DIARIST_API const char* name_of(ChangeKind kind) noexcept;
 
 /// One stretch in which one voice differs.
 struct TurnChange {
@@ -68,13 +69,14 @@ struct DiffReport {
 /// touching turns are one. With one recording on each side the ids may differ.
 /// \throws Error kInvalidArgument for a length that is no number >= 0, kUnsupported for more
 /// speakers than can be paired.
-DiffReport diff_turns(const RttmFile& before, const RttmFile& after,
-                      const DiffOptions& options = {});
+DIARIST_API DiffReport diff_turns(const RttmFile& before, const RttmFile& after,
+                                  const DiffOptions& options = {});
 
 /// JSON of a diff. Schema: docs/json.md. \param most changes to list; 0 lists all.
-std::string to_json(const DiffReport& report, const DiffOptions& options, std::size_t most = 0);
+DIARIST_API std::string to_json(const DiffReport& report, const DiffOptions& options,
+                                std::size_t most = 0);
 
 /// Readable table: seconds by kind, then the changes. \param most changes to list; 0 lists all.
-std::string to_table(const DiffReport& report, std::size_t most = 0);
+DIARIST_API std::string to_table(const DiffReport& report, std::size_t most = 0);
 
 }  // namespace diarist
