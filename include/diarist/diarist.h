@@ -96,14 +96,17 @@ DIARIST_API size_t diarist_open_handles(void);
 /* A wish to stop that any number of runs look at, once per batch at least. */
 typedef struct diarist_stop diarist_stop;
 
+/* Made before the runs that it is to stop. */
 DIARIST_API diarist_status diarist_stop_create(diarist_stop** stop);
 /* Runs that were given this handle end with DIARIST_CANCELLED, those that begin later as well. From
  * any thread, but not from a signal handler. */
 DIARIST_API diarist_status diarist_stop_request(diarist_stop* stop);
+/* Runs that were given it go on, and can no longer be stopped by it. */
 DIARIST_API diarist_status diarist_stop_destroy(diarist_stop* stop);
 
 /* ---- a diarizer ------------------------------------------------------------------------------ */
 
+/* How exactly the networks calculate. */
 typedef enum diarist_precision {
   DIARIST_PRECISION_DEFAULT = 0, /* a diarizer's: exact; an embedder's: fast on GPUs, else exact */
   DIARIST_PRECISION_EXACT = 1,   /* results at FP32 accuracy */
@@ -111,6 +114,7 @@ typedef enum diarist_precision {
   DIARIST_PRECISION_TF32 = 3     /* a vendor library's TF32, for comparison; GPUs only */
 } diarist_precision;
 
+/* What a diarizer is made of. */
 typedef struct diarist_options {
   size_t struct_size;
   const char* preset; /* "open", "open-lite", "community-1", "pyannote-3.1"; null: the best
@@ -125,7 +129,7 @@ typedef struct diarist_options {
   uint64_t max_gpu_memory;       /* bytes of each GPU; 0: nine tenths of what is free */
 } diarist_options;
 
-/* \param struct_size sizeof(diarist_options) */
+/* Sets the size and the defaults. \param struct_size sizeof(diarist_options) */
 DIARIST_API diarist_status diarist_options_init(diarist_options* options, size_t struct_size);
 
 /* Weights and options on one device or several GPUs. */
@@ -134,6 +138,7 @@ typedef struct diarist_diarizer diarist_diarizer;
 /* Loads and checks the models. \param options null: defaults. */
 DIARIST_API diarist_status diarist_diarizer_create(const diarist_options* options,
                                                    diarist_diarizer** diarizer);
+/* Frees weights, threads and device memory. */
 DIARIST_API diarist_status diarist_diarizer_destroy(diarist_diarizer* diarizer);
 /* Name of the preset in use, valid as long as the diarizer. */
 DIARIST_API diarist_status diarist_diarizer_preset(diarist_diarizer* diarizer, const char** preset);
@@ -148,6 +153,7 @@ typedef struct diarist_progress {
   double total_seconds; /* 0 while the length is not known */
 } diarist_progress;
 
+/* How much a line matters. */
 typedef enum diarist_log_level {
   DIARIST_LOG_DEBUG = 0,
   DIARIST_LOG_INFO = 1,
@@ -160,6 +166,7 @@ typedef int (*diarist_progress_callback)(const diarist_progress* progress, void*
 /* One line without line end; only valid during the call. */
 typedef void (*diarist_log_callback)(diarist_log_level level, const char* text, void* user);
 
+/* Options and callbacks of one run. */
 typedef struct diarist_run_options {
   size_t struct_size;
   int32_t num_speakers;    /* 0: not known */
@@ -181,7 +188,7 @@ typedef struct diarist_run_options {
   void* user;                         /* handed to the callbacks */
 } diarist_run_options;
 
-/* \param struct_size sizeof(diarist_run_options) */
+/* Sets the size and the defaults. \param struct_size sizeof(diarist_run_options) */
 DIARIST_API diarist_status diarist_run_options_init(diarist_run_options* options,
                                                     size_t struct_size);
 
@@ -206,6 +213,7 @@ typedef struct diarist_result diarist_result;
 DIARIST_API diarist_status diarist_diarizer_run_file(diarist_diarizer* diarizer, const char* path,
                                                      const diarist_run_options* options,
                                                      diarist_result** result);
+/* Diarizes samples in memory; none at all give an empty result. */
 DIARIST_API diarist_status diarist_diarizer_run_audio(diarist_diarizer* diarizer,
                                                       const diarist_audio* audio,
                                                       const diarist_run_options* options,
@@ -233,6 +241,7 @@ typedef struct diarist_turn {
   float confidence; /* 0 to 1 */
 } diarist_turn;
 
+/* One of the voices of a recording. */
 typedef struct diarist_speaker {
   const char* name; /* "SPEAKER_00" */
   double speech_seconds;
@@ -252,15 +261,20 @@ typedef struct diarist_stages {
   const uint8_t* counts;        /* [N] speakers per frame */
 } diarist_stages;
 
-/* Pointers that these give are valid as long as the result. A list without members may be null. */
+/* Pointers that the following functions give are valid as long as the result. A list without
+ * members may be null. */
+
+/* Who spoke when, sorted by start. */
 DIARIST_API diarist_status diarist_result_turns(diarist_result* result, const diarist_turn** turns,
                                                 size_t* count);
 /* At most one speaker at a time. */
 DIARIST_API diarist_status diarist_result_exclusive_turns(diarist_result* result,
                                                           const diarist_turn** turns,
                                                           size_t* count);
+/* The speakers in the order of their names; turns count into them. */
 DIARIST_API diarist_status diarist_result_speakers(diarist_result* result,
                                                    const diarist_speaker** speakers, size_t* count);
+/* What a user should know of the recording, one line each. */
 DIARIST_API diarist_status diarist_result_warnings(diarist_result* result,
                                                    const char* const** warnings, size_t* count);
 /* File name without folder and last ending; empty for audio in memory. */
@@ -276,6 +290,7 @@ DIARIST_API diarist_status diarist_result_stages(diarist_result* result, diarist
  * \param text must be given to diarist_text_free(). */
 DIARIST_API diarist_status diarist_result_to_text(diarist_result* result, const char* format,
                                                   char** text, size_t* length);
+/* Frees a text; null does nothing. */
 DIARIST_API void diarist_text_free(char* text);
 
 /* How turns are to be shaped; the steps are done in this order. */
@@ -290,16 +305,18 @@ typedef struct diarist_shaping {
   int32_t exclusive;       /* not 0: the turns are the exclusive ones */
 } diarist_shaping;
 
-/* \param struct_size sizeof(diarist_shaping) */
+/* Sets the size; nothing is shaped. \param struct_size sizeof(diarist_shaping) */
 DIARIST_API diarist_status diarist_shaping_init(diarist_shaping* shaping, size_t struct_size);
 /* A new result, which must be destroyed as well. */
 DIARIST_API diarist_status diarist_result_shape(diarist_result* result,
                                                 const diarist_shaping* shaping,
                                                 diarist_result** shaped);
+/* Frees a result and everything that was read from it by pointer. */
 DIARIST_API diarist_status diarist_result_destroy(diarist_result* result);
 
 /* ---- speaker embeddings ---------------------------------------------------------------------- */
 
+/* What an embedder is made of. */
 typedef struct diarist_embedder_options {
   size_t struct_size;
   const char* preset;  /* its embedding network; null: that of the best installed one */
@@ -313,15 +330,17 @@ typedef struct diarist_embedder_options {
   int32_t allow_unknown_weights;
 } diarist_embedder_options;
 
-/* \param struct_size sizeof(diarist_embedder_options) */
+/* Sets the size and the defaults. \param struct_size sizeof(diarist_embedder_options) */
 DIARIST_API diarist_status diarist_embedder_options_init(diarist_embedder_options* options,
                                                          size_t struct_size);
 
+/* One embedding network on one device. */
 typedef struct diarist_embedder diarist_embedder;
 
-/* \param options null: defaults. */
+/* Loads and checks the weights. \param options null: defaults. */
 DIARIST_API diarist_status diarist_embedder_create(const diarist_embedder_options* options,
                                                    diarist_embedder** embedder);
+/* Frees weights, threads and device memory. */
 DIARIST_API diarist_status diarist_embedder_destroy(diarist_embedder* embedder);
 /* Numbers of an embedding. */
 DIARIST_API diarist_status diarist_embedder_dim(diarist_embedder* embedder, size_t* dim);
@@ -339,6 +358,7 @@ DIARIST_API diarist_status diarist_embedder_embed_file(diarist_embedder* embedde
                                                        const diarist_span* spans, size_t span_count,
                                                        float* embeddings, size_t capacity,
                                                        diarist_stop* stop);
+/* The same of samples in memory. */
 DIARIST_API diarist_status diarist_embedder_embed_audio(diarist_embedder* embedder,
                                                         const diarist_audio* audio,
                                                         const diarist_span* spans,

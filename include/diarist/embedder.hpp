@@ -79,6 +79,7 @@ struct LayerChoice {
   std::string reason;
 };
 
+/// What an Embedder was made of, after defaults were filled in.
 struct EmbedderInfo {
   std::string network;          ///< "wespeaker-resnet34" or "campplus"
   std::string weights;          ///< where they come from, "sha256:..." and how far they are trusted

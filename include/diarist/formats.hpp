@@ -15,6 +15,7 @@
 
 namespace diarist {
 
+/// Text formats of results (docs/formats.md).
 enum class Format {
   kRttm,
   kJson,
@@ -47,6 +48,7 @@ struct FormatInfo {
 
 /// Every format, in the order of the enumeration.
 DIARIST_API std::span<const FormatInfo> formats();
+/// The row of a format in formats().
 DIARIST_API const FormatInfo& format_info(Format format);
 
 /// Format of a name or other name, in lower or upper case.
@@ -59,6 +61,7 @@ DIARIST_API std::optional<Format> format_of_ending(const std::filesystem::path& 
 /// \param readable only those with a reader.
 DIARIST_API std::string format_names(bool readable = false);
 
+/// How formats for people are laid out.
 struct TextOptions {
   int columns = 80;    ///< of kTable: width of the terminal; less than 40 counts as 40
   bool ascii = false;  ///< of kTable: no block characters

@@ -12,12 +12,14 @@ namespace diarist {
 /// "0.1.0"
 DIARIST_API const char* version() noexcept;
 
+/// A named choice of networks and clustering.
 struct PresetInfo {
   std::string name;
   std::string bundle;       ///< bundle it needs
   std::string description;  ///< one line
 };
 
+/// What this build contains and this machine can run.
 struct BuildInfo {
   std::vector<PresetInfo> presets;
   std::vector<std::string> cpu_targets_supported;  ///< instruction sets of this machine, best first
@@ -26,6 +28,7 @@ struct BuildInfo {
   std::vector<std::string> audio_readers;          ///< "libsndfile 1.2.0", "FFmpeg 59..."
 };
 
+/// Looks at this build and this machine.
 DIARIST_API BuildInfo build_info();
 
 }  // namespace diarist

@@ -22,6 +22,7 @@ enum class Trust {
 /// Words for people and manifests: "known hash", "fingerprint only", "unknown", "test weights".
 DIARIST_API const char* trust_name(Trust trust) noexcept;
 
+/// One model file of a bundle.
 struct ModelFileReport {
   std::string name;    ///< file inside the bundle
   std::string kind;    ///< "pyannet", "wespeaker-resnet34", "campplus", "plda"
@@ -33,6 +34,7 @@ struct ModelFileReport {
   std::string problem;  ///< empty when ok
 };
 
+/// A bundle as it was found or installed.
 struct BundleReport {
   std::string name;  ///< "open" or "community-1"
   std::filesystem::path folder;
@@ -42,6 +44,7 @@ struct BundleReport {
   std::string problem;
 };
 
+/// Where bundles come from and go to.
 struct FetchOptions {
   std::filesystem::path models;  ///< cache folder; empty: $DIARIST_MODELS, $XDG_CACHE_HOME/diarist
   bool allow_unknown_weights = false;

@@ -17,6 +17,7 @@ struct ReportAudio {
   std::string bytes;  ///< a whole encoded file, put into the page; empty: not embedded
 };
 
+/// Options of to_html().
 struct ReportOptions {
   std::string title;  ///< empty: the uri of the result
   ReportAudio audio;
@@ -28,6 +29,7 @@ struct ReportOptions {
 /// \throws Error kInternal for turns that can't be printed.
 DIARIST_API std::string to_html(const Diarization& result, const ReportOptions& options = {});
 
+/// Options of to_svg() and to_png().
 struct PlotOptions {
   std::string title;  ///< empty: the uri of the result
   int width = 1000;   ///< units (SVG) or half pixels (PNG); 400 to 10000

@@ -11,11 +11,13 @@ namespace diarist {
 
 struct ScoreReport;
 
+/// How an interval is read off the resampled scores.
 enum class IntervalMethod {
   kBca,        ///< bias-corrected and accelerated (Efron 1987)
   kPercentile  ///< the quantiles of the resampled scores themselves
 };
 
+/// How recordings are resampled.
 struct BootstrapOptions {
   int resamples = 10000;   ///< 1 to 10,000,000
   std::uint64_t seed = 1;  ///< same seed, same numbers, on every machine
@@ -34,6 +36,7 @@ struct Interval {
   IntervalMethod method = IntervalMethod::kBca;
 };
 
+/// What bootstrap_scores() found.
 struct ScoreIntervals {
   BootstrapOptions options;
   int recordings = 0;

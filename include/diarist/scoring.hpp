@@ -13,6 +13,7 @@
 
 namespace diarist {
 
+/// What is scored, and by whose rules.
 struct ScoringOptions {
   /// Seconds left unscored on each side of every reference boundary, as in NIST md-eval
   /// (pyannote.metrics' collar is the full width, twice this number).
@@ -75,6 +76,7 @@ struct SpeakerPair {
   double hypothesis_seconds = 0;  ///< 0 without one
 };
 
+/// The score of one recording.
 struct FileScore {
   std::string uri;
   Score score;
@@ -92,6 +94,7 @@ struct SpeakerCounts {
   DIARIST_API double exact_share() const noexcept;
 };
 
+/// Scores of many recordings.
 struct ScoreReport {
   std::vector<FileScore> files;          ///< one per scored recording, sorted by uri
   Score total;                           ///< sums over the files
@@ -103,6 +106,7 @@ struct ScoreReport {
   std::optional<ScoreComparison> comparison;  ///< filled by compare_scores()
 };
 
+/// Counts speakers in the recordings of a report.
 DIARIST_API SpeakerCounts speaker_counts(const ScoreReport& report) noexcept;
 
 /// Scores every uri of the reference; a missing hypothesis counts as silence, a hypothesis for an

@@ -40,6 +40,7 @@ enum class TranscriptFormat { kJson, kSrt, kVtt, kText };
 /// What was read, field by field; the writers use it to keep what they need not change.
 struct TranscriptDocument;
 
+/// What was said: words or cues with their times.
 struct Transcript {
   TranscriptFormat format = TranscriptFormat::kJson;  ///< of the file that was read
   std::vector<TranscriptSegment> segments;            ///< in the order of the file
@@ -58,6 +59,7 @@ DIARIST_API Transcript parse_transcript(std::string_view text, const std::string
 /// Reads a file. \throws Error kNotFound, kBadFile.
 DIARIST_API Transcript read_transcript(const std::filesystem::path& file);
 
+/// How words get their speakers.
 struct LabelOptions {
   double offset = 0;  ///< seconds; time in the turns = time in the transcript + offset
   /// Seconds. Where nobody speaks, the nearest turn that is no farther away counts.

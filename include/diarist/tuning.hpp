@@ -17,6 +17,7 @@ namespace diarist {
 /// Kernels that figures may be asked for. kAny: what a user would run. kHopper and kPortable are
 /// the two families of own GPU kernels; kFp32: those without half products; kLibrary: the vendor's.
 enum class KernelFamily { kAny, kHopper, kPortable, kFp32, kLibrary };
+/// "any", "hopper", "portable", "fp32" or "library".
 DIARIST_API const char* kernel_family_name(KernelFamily family) noexcept;
 
 /// What is measured, and on what.
@@ -67,6 +68,7 @@ struct BenchRow {
   double worst_cosine = 0;  ///< against the double reference, over two chunks with three masks
 };
 
+/// What bench_embed() measured.
 struct BenchReport {
   std::string device, kernels;
   std::string weights;  ///< "random (He)" or where they come from
@@ -90,6 +92,7 @@ struct LayerProfile {
   double times_floor() const { return floor_ms > 0 ? milliseconds / floor_ms : 0; }
 };
 
+/// What profile_embed() measured, for one batch size and precision.
 struct ProfileReport {
   std::string device;
   int batch = 0;

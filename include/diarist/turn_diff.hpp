@@ -13,6 +13,7 @@
 
 namespace diarist {
 
+/// What may differ between two diarizations.
 enum class ChangeKind {
   kSpeaker,   ///< somebody else speaks
   kAppeared,  ///< a voice where there was none
@@ -21,6 +22,7 @@ enum class ChangeKind {
   /// another time.
   kBoundary
 };
+/// How many of them there are.
 inline constexpr std::size_t kChangeKinds = 4;
 
 /// "speaker", "appeared", "vanished", "boundary".
@@ -39,6 +41,7 @@ struct TurnChange {
   double seconds() const noexcept { return end - start; }
 };
 
+/// What counts as a change.
 struct DiffOptions {
   double min_seconds = 0;  ///< shorter changes are left out
   /// Speakers are who they are called; otherwise the names may differ and the best one-to-one
@@ -46,6 +49,7 @@ struct DiffOptions {
   bool by_name = false;
 };
 
+/// Sums of one recording.
 struct RecordingDiff {
   std::string uri;
   std::vector<SpeakerPair> mapping;  ///< `reference` is the first diarization
@@ -55,6 +59,7 @@ struct RecordingDiff {
   std::array<double, kChangeKinds> seconds{};  ///< changed seconds, by ChangeKind
 };
 
+/// What diff_turns() found.
 struct DiffReport {
   std::vector<RecordingDiff> recordings;  ///< by uri; those of either side
   std::vector<TurnChange> changes;        ///< the longest first, then by uri, start, speakers

@@ -13,6 +13,7 @@
 
 namespace diarist {
 
+/// Turns of many recordings and where they came from.
 struct TurnInputs {
   RttmFile turns;
   std::vector<std::filesystem::path> files;  ///< what was read, in order
