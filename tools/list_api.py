@@ -74,7 +74,8 @@ def names_of_c(header: Path) -> list[Name]:
     found = []
     comment, end = "", -1
     token = re.compile(
-        r"/\*(.*?)\*/|" + "|".join(p.pattern for p in (C_TYPE, C_CALLBACK, C_MACRO))
+        r"/\*(.*?)\*/|"
+        + "|".join(p.pattern for p in (C_TYPE, C_CALLBACK, C_MACRO))
         + r"|DIARIST_API [^;(]*?\b(diarist_\w+)\(",
         re.DOTALL,
     )

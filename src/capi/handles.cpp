@@ -20,7 +20,7 @@ struct Entry {
 struct Table {
   std::mutex mutex;
   std::unordered_map<std::uintptr_t, Entry> entries;
-  std::uintptr_t next = kStep;
+  std::uintptr_t next = 0;
 
   static constexpr std::uintptr_t kStep = 16;
 };
@@ -28,6 +28,8 @@ struct Table {
 Table& table() {
   static Table* const the_table = [] {
     auto* made = new Table;
+    // Two libraries in one process count from different numbers.
+    made->next = reinterpret_cast<std::uintptr_t>(made) * 4096 + Table::kStep;
     // fork() in the middle of another thread's call must not leave the child a lock that nobody
     // opens.
     pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); },

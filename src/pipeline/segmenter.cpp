@@ -8,6 +8,7 @@
 #include "audio/source.hpp"
 #include "base/error.hpp"
 #include "base/run_control.hpp"
+#include "pipeline/alive.hpp"
 #include "pipeline/block_feed.hpp"
 #include "pipeline/device_worker.hpp"
 #include "pipeline/inputs.hpp"
@@ -117,14 +118,14 @@ Segmentation Segmenter::run(const std::filesystem::path& file, const SegmentOpti
                             const RunControl& control) const {
   const RunOptions run = checked(options);
   pipeline::Inputs inputs({&file, 1}, run);
-  return impl_->run(inputs, run, control);
+  return pipeline::alive(impl_, "Segmenter").run(inputs, run, control);
 }
 
 Segmentation Segmenter::run(const AudioView& audio, const SegmentOptions& options,
                             const RunControl& control) const {
   const RunOptions run = checked(options);
   pipeline::Inputs inputs(audio, run);
-  return impl_->run(inputs, run, control);
+  return pipeline::alive(impl_, "Segmenter").run(inputs, run, control);
 }
 
 }  // namespace diarist
