@@ -105,7 +105,7 @@ constexpr std::size_t kLastRecordings = 3;
 
 }  // namespace
 
-class Diarizer::Impl {
+class [[gnu::visibility("hidden")]] Diarizer::Impl {
  public:
   explicit Impl(const DiarizerOptions& options)
       : options_(options), preset_(choose_preset(options.preset, options.models)) {

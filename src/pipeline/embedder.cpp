@@ -99,7 +99,7 @@ void check_same_place(const DeviceTensor& tensor, const char* name, Kind kind, i
 
 }  // namespace
 
-class Embedder::Impl {
+class [[gnu::visibility("hidden")]] Embedder::Impl {
  public:
   explicit Impl(const EmbedderOptions& options)
       : options_(checked(options)),

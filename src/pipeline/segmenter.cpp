@@ -49,7 +49,7 @@ RunOptions checked(const SegmentOptions& options) {
 
 }  // namespace
 
-class Segmenter::Impl {
+class [[gnu::visibility("hidden")]] Segmenter::Impl {
  public:
   explicit Impl(const SegmenterOptions& options)
       : preset_(pipeline::choose_preset(options.preset, options.models)) {
