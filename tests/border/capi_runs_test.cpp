@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -181,13 +179,8 @@ TEST_F(CapiRuns, ShapingNamesAndJoins) {
 }
 
 TEST_F(CapiRuns, SamplesAsFloatsInSixteenBitsAndPlanar) {
-  // A file of 16-bit samples behind a header of 44 bytes.
-  std::ifstream stream(sample_wav(), std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(stream)), {});
-  ASSERT_GT(bytes.size(), 44U + 2 * 16000 * 20);
-  const size_t frames = 14 * 16000;
-  std::vector<int16_t> pcm(frames);
-  std::memcpy(pcm.data(), bytes.data() + 44 + 2 * 6 * 16000, frames * 2);
+  const std::vector<int16_t> pcm = sample_pcm16(6, 20);
+  const size_t frames = pcm.size();
   std::vector<float> floats(frames), planar(2 * frames);
   for (size_t i = 0; i < frames; ++i)
     floats[i] = planar[i] = planar[frames + i] = static_cast<float>(pcm[i]) / 32768.0F;

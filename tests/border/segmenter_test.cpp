@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "audio/source.hpp"
 #include "diarist/diarizer.hpp"
 #include "diarist/segmenter.hpp"
 #include "support/border.hpp"
@@ -45,12 +44,11 @@ TEST(SegmenterRun, IsTheFirstStageOfADiarizer) {
 TEST(SegmenterRun, LayoutsOfSamplesGiveTheSame) {
   DIARIST_NEED(sample_wav());
   DIARIST_NEED(open_bundle());
-  std::vector<float> floats(11 * 16000);
-  ASSERT_EQ(audio::open_file(sample_wav())->read(floats), floats.size());
-  const std::size_t frames = floats.size();
-  std::vector<std::int16_t> pcm(frames), planar_pcm, stereo_pcm;
-  std::vector<float> planar;
-  for (std::size_t i = 0; i < frames; ++i) pcm[i] = static_cast<std::int16_t>(floats[i] * 32768);
+  const std::vector<std::int16_t> pcm = sample_pcm16(0, 11);
+  const std::size_t frames = pcm.size();
+  std::vector<std::int16_t> planar_pcm, stereo_pcm;
+  std::vector<float> floats(frames), planar;
+  for (std::size_t i = 0; i < frames; ++i) floats[i] = static_cast<float>(pcm[i]) / 32768.0F;
   for (int side = 0; side < 2; ++side) {
     planar_pcm.insert(planar_pcm.end(), pcm.begin(), pcm.end());
     planar.insert(planar.end(), floats.begin(), floats.end());

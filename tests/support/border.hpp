@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "diarist/error.hpp"
 #include "diarist/options.hpp"
+#include "diarist/waveform.hpp"
 #include "support/support.hpp"
 
 namespace diarist::test {
@@ -26,6 +29,19 @@ inline RunOptions short_run() {
   options.audio.from = 6;
   options.audio.to = 20;
   return options;
+}
+
+/// Seconds [from, to) of the sample recording, 16 kHz.
+inline std::vector<std::int16_t> sample_pcm16(int from, int to) {
+  const std::string wav = read_as_wav(sample_wav(), 1U << 24U);
+  const std::size_t data = wav.find("data") + 8;
+  std::vector<std::int16_t> samples;
+  for (int i = from * 16000; i < to * 16000; ++i) {
+    const std::size_t at = data + 2 * static_cast<std::size_t>(i);
+    samples.push_back(static_cast<std::int16_t>(static_cast<unsigned char>(wav.at(at)) |
+                                                static_cast<unsigned char>(wav.at(at + 1)) << 8));
+  }
+  return samples;
 }
 
 /// The code of the Error that a call throws; nothing is caught but that.
