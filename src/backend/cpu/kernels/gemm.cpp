@@ -12,31 +12,13 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "backend/cpu/kernels/dispatch.hpp"
+#include "backend/cpu/kernels/register_tile.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace diarist::backend::cpu {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-
-// Accumulators + weights + one broadcast fill the register file: 32 registers of AVX-512 and
-// 64-bit Arm, 16 elsewhere.
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-constexpr int kRows = 14;
-#elif HWY_ARCH_ARM_A64
-constexpr int kRows = 12;
-#else
-constexpr int kRows = 6;
-#endif
 
 HWY_INLINE V activate(V x, model::Activation activation) {
   const D d;
@@ -91,29 +73,10 @@ HWY_NOINLINE void tile(const Gemm& g, const float* block, std::int64_t row, int 
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) sum[m][n] = hn::LoadU(d, g.bias + column + n * kLanes);
   }
-  const std::int64_t stride = g.a_stride;
   for (int t = 0; t < g.taps; ++t) {
     const int place = g.tap != nullptr ? g.tap[t] : t;
     const float* w = block + static_cast<std::int64_t>(place) * g.depth * kWidth;
-    // A pointer for every third row: with the stride in a register that reaches all rows.
-    constexpr int kGroups = (M + 2) / 3;
-    const float* a[kGroups];
-#pragma GCC unroll 8
-    for (int i = 0; i < kGroups; ++i) a[i] = g.a[t] + (row + 3 * i) * stride;
-    for (int k = 0; k < g.depth; ++k) {
-      V weight[N];
-#pragma GCC unroll 2
-      for (int n = 0; n < N; ++n) weight[n] = hn::LoadU(d, w + n * kLanes);
-#pragma GCC unroll 16
-      for (int m = 0; m < M; ++m) {
-        const V x = hn::Set(d, a[m / 3][(m % 3) * stride]);
-#pragma GCC unroll 2
-        for (int n = 0; n < N; ++n) sum[m][n] = hn::MulAdd(x, weight[n], sum[m][n]);
-      }
-#pragma GCC unroll 8
-      for (int i = 0; i < kGroups; ++i) ++a[i];
-      w += kWidth;
-    }
+    multiply_add<M, N>(g.a[t] + row * g.a_stride, g.a_stride, w, g.depth, sum);
   }
   HWY_ALIGN float sums[M * kWidth];
 #pragma GCC unroll 16
@@ -134,7 +97,6 @@ constexpr std::array<Tile, sizeof...(M)> tiles(std::integer_sequence<int, M...>)
 void run(const Gemm& g) {
   static constexpr auto kOne = tiles<1>(std::make_integer_sequence<int, kRows>());
   static constexpr auto kTwo = tiles<2>(std::make_integer_sequence<int, kRows>());
-  constexpr int kBlock = 2 * kLanes;
   const int blocks = (g.columns + kBlock - 1) / kBlock;
   const int last = g.last_block < 0 ? blocks : g.last_block;
   for (int b = g.first_block; b < last; ++b) {
@@ -149,7 +111,7 @@ void run(const Gemm& g) {
 }
 
 const GemmKernels* gemm_table() {
-  static constexpr GemmKernels kTable{HWY_TARGET, &run, kLanes, 2 * kLanes, kRows};
+  static constexpr GemmKernels kTable{HWY_TARGET, &run, kLanes, kBlock, kRows};
   return &kTable;
 }
 
