@@ -30,18 +30,16 @@ constexpr float kFar = 1.41421356F;       // points +-b
 // Rows of the matrices of neighbouring points would fight for the same cache lines without it.
 constexpr std::int64_t kSkew = 16;
 
-/// How the work is cut; never changes a result.
-struct Cut {
-  int tiles;    // of a group
-  int columns;  // output channels that are summed before they are transformed back
-};
-
-Cut cut_for(int in, int out) {
-  // Transformed inputs and sums of a group, 36 floats per tile and channel.
-  constexpr std::int64_t kFloats = 256 * 1024;
-  const int columns = out;
-  const std::int64_t tiles = kFloats / (kWinogradPoints * (in + columns));
-  return {static_cast<int>(std::max<std::int64_t>(tiles / kRows, 1)) * kRows, columns};
+/// Tiles of a group; never changes a result.
+int group_tiles(int in, int out) {
+  // Weights that stay in the second-level cache leave room there for 256 kB of transformed numbers.
+  // Others are read once per group, from farther away the more there are, so groups grow with them.
+  constexpr std::int64_t kFloats = 64 * 1024;
+  constexpr std::int64_t kCachedWeights = 256 * 1024;
+  const std::int64_t weights = std::int64_t{kWinogradPoints} * in * out;
+  const std::int64_t tiles =
+      weights <= kCachedWeights ? kFloats / (kWinogradPoints * (in + out)) : (in + out) * 7 / 32;
+  return static_cast<int>(std::max<std::int64_t>(tiles / kRows, 1)) * kRows;
 }
 
 /// B' along one axis.
@@ -103,6 +101,13 @@ void transform_input(const float* const (&rows)[kEdge], int channels, std::int64
   }
 }
 
+/// Maps of few channels are larger than the caches: asks for what the tile after the next will
+/// read.
+HWY_INLINE void fetch(const float* from, std::int64_t floats) {
+  for (std::int64_t i = 0; i < floats; i += kLineFloats) __builtin_prefetch(from + i, 0, 2);
+}
+constexpr int kTilesAhead = 2;
+
 /// What a tile needs that reaches over an edge of the map.
 struct Border {
   float* zeros;  // [6][channels]
@@ -119,6 +124,7 @@ void gather_tile(const Winograd& w, std::int64_t tile, std::int64_t tiles_t, con
     const std::int64_t f = top + i;
     const bool inside = f >= 0 && f < w.frequency;
     rows[i] = inside ? w.map + (f * width + left) * w.in : border.zeros;
+    if (inside) fetch(rows[i] + (kTilesAhead * kWinogradTile + 2) * w.in, kWinogradTile * w.in);
   }
   const std::int64_t columns = std::min<std::int64_t>(kEdge, width - left);
   if (columns < kEdge) {
@@ -147,16 +153,19 @@ HWY_INLINE void scatter(const Winograd& w, const V (&y)[kWinogradTile], std::int
   }
 }
 
-/// Sums of one tile for output channels [first, first + columns).
 template <bool kWhole>
-void transform_output(const Winograd& w, const float* sums, std::int64_t point_stride, int first,
-                      int columns, std::int64_t top, std::int64_t left) {
+void transform_output(const Winograd& w, const float* sums, std::int64_t point_stride,
+                      std::int64_t top, std::int64_t left) {
   const D tag;
   const std::int64_t rows = std::min<std::int64_t>(kWinogradTile, w.frequency - top);
   const std::int64_t valid = std::min<std::int64_t>(kWinogradTile, w.time - left);
   const std::int64_t row_floats = (w.time + 2) * w.out_channels;
-  const std::int64_t corner = top * row_floats + (left + 1) * w.out_channels + first;
-  for (int c = 0; c < columns; c += kLanes) {
+  const std::int64_t corner = top * row_floats + (left + 1) * w.out_channels;
+  for (int i = 0; kWhole && i < kWinogradTile; ++i) {
+    const std::int64_t at = corner + i * row_floats + kTilesAhead * kWinogradTile * w.out_channels;
+    fetch((w.add != nullptr ? w.add : w.out) + at, kWinogradTile * w.out_channels);
+  }
+  for (int c = 0; c < w.out_channels; c += kLanes) {
     V down[kWinogradTile][kEdge];
 #pragma GCC unroll 6
     for (int j = 0; j < kEdge; ++j) {
@@ -170,7 +179,7 @@ void transform_output(const Winograd& w, const float* sums, std::int64_t point_s
 #pragma GCC unroll 4
       for (int i = 0; i < kWinogradTile; ++i) down[i][j] = y[i];
     }
-    const V bias = hn::LoadU(tag, w.bias + first + c);
+    const V bias = hn::LoadU(tag, w.bias + c);
 #pragma GCC unroll 4
     for (int i = 0; i < kWinogradTile; ++i) {
       if (!kWhole && i >= rows) break;
@@ -181,10 +190,10 @@ void transform_output(const Winograd& w, const float* sums, std::int64_t point_s
   }
 }
 
-/// M rows x N vectors of one point's product.
+/// M rows x N vectors of one point's product; meanwhile weights from `ahead` on are fetched.
 template <int M, int N>
 HWY_NOINLINE void tile(const float* a, std::int64_t a_stride, const float* weights, int depth,
-                       float* out, std::int64_t out_stride) {
+                       float* out, std::int64_t out_stride, const float* ahead) {
   const D tag;
   V sum[M][N];
 #pragma GCC unroll 16
@@ -192,7 +201,7 @@ HWY_NOINLINE void tile(const float* a, std::int64_t a_stride, const float* weigh
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) sum[m][n] = hn::Zero(tag);
   }
-  multiply_add<M, N>(a, a_stride, weights, depth, sum);
+  multiply_add<M, N, true>(a, a_stride, weights, depth, sum, ahead);
 #pragma GCC unroll 16
   for (int m = 0; m < M; ++m) {
 #pragma GCC unroll 2
@@ -200,34 +209,39 @@ HWY_NOINLINE void tile(const float* a, std::int64_t a_stride, const float* weigh
   }
 }
 
-using Tile = void (*)(const float*, std::int64_t, const float*, int, float*, std::int64_t);
+using Tile = void (*)(const float*, std::int64_t, const float*, int, float*, std::int64_t,
+                      const float*);
 
 template <int N, int... M>
 constexpr std::array<Tile, sizeof...(M)> tiles_of(std::integer_sequence<int, M...>) {
   return {&tile<M + 1, N>...};
 }
 
-/// sums [count][columns] = factors [count][in] * weights of the point.
-void product(const Winograd& w, int point, const float* factors, int count, int first, int columns,
-             float* sums) {
+/// sums [count][out] = factors [count][in] * weights of the point.
+void product(const Winograd& w, int point, const float* factors, int count, float* sums) {
   static constexpr auto kOne = tiles_of<1>(std::make_integer_sequence<int, kRows>());
   static constexpr auto kTwo = tiles_of<2>(std::make_integer_sequence<int, kRows>());
   const float* of_point = w.weights + static_cast<std::int64_t>(point) * w.in * w.out_channels;
-  for (int c = 0; c < columns; c += kBlock) {
-    const auto& table = columns - c <= kLanes ? kOne : kTwo;
-    const float* weights = of_point + static_cast<std::int64_t>(first + c) * w.in;
+  for (int c = 0; c < w.out_channels; c += kBlock) {
+    const auto& table = w.out_channels - c <= kLanes ? kOne : kTwo;
+    const float* weights = of_point + static_cast<std::int64_t>(c) * w.in;
+    // The next block of weights follows in memory; every tile fetches `in` cache lines of it.
+    const float* ahead = weights + static_cast<std::int64_t>(kBlock) * w.in;
+    const float* const ahead_end = ahead + static_cast<std::int64_t>(kBlock) * w.in;
     for (int row = 0; row < count; row += kRows) {
       const auto rows = static_cast<std::size_t>(std::min(kRows, count - row));
       table[rows - 1](factors + static_cast<std::int64_t>(row) * w.in, w.in, weights, w.in,
-                      sums + static_cast<std::int64_t>(row) * columns + c, columns);
+                      sums + static_cast<std::int64_t>(row) * w.out_channels + c, w.out_channels,
+                      ahead);
+      ahead = std::min(ahead + static_cast<std::int64_t>(kLineFloats) * w.in, ahead_end);
     }
   }
 }
 
 void run(const Winograd& w) {
-  const Cut cut = cut_for(w.in, w.out_channels);
-  const std::int64_t factor_stride = static_cast<std::int64_t>(cut.tiles) * w.in + kSkew;
-  const std::int64_t sum_stride = static_cast<std::int64_t>(cut.tiles) * cut.columns + kSkew;
+  const int group = group_tiles(w.in, w.out_channels);
+  const std::int64_t factor_stride = static_cast<std::int64_t>(group) * w.in + kSkew;
+  const std::int64_t sum_stride = static_cast<std::int64_t>(group) * w.out_channels + kSkew;
   float* factors = w.scratch;
   float* sums = factors + kWinogradPoints * factor_stride;
   const std::int64_t row_floats = static_cast<std::int64_t>(kEdge) * w.in;
@@ -238,32 +252,26 @@ void run(const Winograd& w) {
   const std::int64_t tiles_t = (w.time + kWinogradTile - 1) / kWinogradTile;
   const std::int64_t tiles_f = (w.frequency + kWinogradTile - 1) / kWinogradTile;
   const std::int64_t total = tiles_t * tiles_f;
-  for (std::int64_t start = 0; start < total; start += cut.tiles) {
-    const int count = static_cast<int>(std::min<std::int64_t>(cut.tiles, total - start));
+  for (std::int64_t start = 0; start < total; start += group) {
+    const int count = static_cast<int>(std::min<std::int64_t>(group, total - start));
     for (int p = 0; p < count; ++p) {
       gather_tile(w, start + p, tiles_t, border, factor_stride, factors + p * w.in);
     }
-    for (int first = 0; first < w.out_channels; first += cut.columns) {
-      const int columns = std::min(cut.columns, w.out_channels - first);
-      for (int point = 0; point < kWinogradPoints; ++point) {
-        product(w, point, factors + point * factor_stride, count, first, columns,
-                sums + point * sum_stride);
-      }
-      for (int p = 0; p < count; ++p) {
-        const std::int64_t top = (start + p) / tiles_t * kWinogradTile;
-        const std::int64_t left = (start + p) % tiles_t * kWinogradTile;
-        const bool whole = top + kWinogradTile <= w.frequency && left + kWinogradTile <= w.time;
-        const float* of_tile = sums + static_cast<std::int64_t>(p) * columns;
-        (whole ? transform_output<true> : transform_output<false>)(w, of_tile, sum_stride, first,
-                                                                   columns, top, left);
-      }
+    for (int point = 0; point < kWinogradPoints; ++point) {
+      product(w, point, factors + point * factor_stride, count, sums + point * sum_stride);
+    }
+    for (int p = 0; p < count; ++p) {
+      const std::int64_t top = (start + p) / tiles_t * kWinogradTile;
+      const std::int64_t left = (start + p) % tiles_t * kWinogradTile;
+      const bool whole = top + kWinogradTile <= w.frequency && left + kWinogradTile <= w.time;
+      const float* of_tile = sums + static_cast<std::int64_t>(p) * w.out_channels;
+      (whole ? transform_output<true> : transform_output<false>)(w, of_tile, sum_stride, top, left);
     }
   }
 }
 
 std::int64_t scratch_floats(int in, int out) {
-  const Cut cut = cut_for(in, out);
-  return kWinogradPoints * (static_cast<std::int64_t>(cut.tiles) * (in + cut.columns) + 2 * kSkew) +
+  return kWinogradPoints * (std::int64_t{group_tiles(in, out)} * (in + out) + 2 * kSkew) +
          static_cast<std::int64_t>(kEdge) * (kEdge + 1) * in;
 }
 
