@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/error.hpp"
 
@@ -16,9 +17,11 @@ namespace {
 void prefer_large_pages(void* memory, std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
-  const auto start = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
-  if (start < end) madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t start = (first + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (first + bytes) / kPage * kPage;
+  if (start >= end) return;
+  madvise(static_cast<std::byte*>(memory) + (start - first), end - start, MADV_HUGEPAGE);
 #else
   static_cast<void>(memory);
   static_cast<void>(bytes);
