@@ -77,6 +77,7 @@ function(diarist_install target kind runtime development)
     set(pc_libs "-ldiarist")
   endif()
   file(RELATIVE_PATH pc_prefix /root/${CMAKE_INSTALL_LIBDIR}/pkgconfig /root)
+  string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/diarist.pc.in ${folder}/diarist.pc @ONLY)
   install(FILES ${folder}/diarist.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT ${development} ${ARGN})

@@ -4,7 +4,7 @@
 usage: check_package.py --build DIR --kind static|shared --component NAME... [options]
        check_package.py --subdirectory SOURCE [--launcher ccache] [options]
 
-Installs into a temporary folder, moves it, and builds the project in tests/package/consumer and the
+Installs into a temporary folder, moves it, and builds the project in tests/package/projects and the
 examples against it. Exits with 1 when something does not work.
 """
 
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-CONSUMER = HERE / "consumer"
+CONSUMER = HERE / "projects" / "consumer"
 EXAMPLES = HERE.parent.parent / "examples"
 
 
