@@ -2,7 +2,7 @@
 # Installed with it.
 
 include(GNUInstallDirs)
-install(TARGETS diarist_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS diarist_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 
 if(CMAKE_CROSSCOMPILING)
   message(STATUS "Cross-compiling: no manual pages and completions, the program can't run here")
@@ -25,8 +25,10 @@ add_custom_command(
   VERBATIM)
 add_custom_target(diarist_shell_files ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/shell_files.stamp)
 
-install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${shells}/diarist DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${shells}/_diarist DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES ${shells}/diarist DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        COMPONENT program)
+install(FILES ${shells}/_diarist DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+        COMPONENT program)
 install(FILES ${shells}/diarist.fish
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
