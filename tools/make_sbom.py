@@ -182,11 +182,12 @@ def document(version: str, digest: str, parts: list[Part], cuda: bool, epoch: in
         entry = package_entry(
             part.package, part.version, part.licence, "Organization: the distribution", comment
         )
+        address = f"pkg:deb/{distribution()}/{part.package.split(':')[0]}@{part.version}"
         entry["externalRefs"] = [
             {
                 "referenceCategory": "PACKAGE-MANAGER",
                 "referenceType": "purl",
-                "referenceLocator": f"pkg:deb/{distribution()}/{part.package.split(':')[0]}@{part.version}",
+                "referenceLocator": address,
             }
         ]
         kind = "DYNAMIC_LINK" if part.linked else "STATIC_LINK"
