@@ -1,0 +1,63 @@
+#pragma once
+// Distances as repeated updates would have left them, to the last bit, without a stored matrix.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace diarist::cluster {
+
+/// The tree of a centroid linkage while it grows. A distance of two nodes depends on what lies
+/// below them and on the order in which it was merged, so it can be worked out whenever it is
+/// wanted. This takes as many distances of rows as there are pairs below the two nodes, and as many
+/// again for the merges below each that nobody asked for yet: it is meant for small nodes and rare
+/// questions.
+class ExactDistances {
+ public:
+  /// \param rows [n, dim], which must stay.
+  ExactDistances(std::span<const float> rows, std::size_t dim);
+
+  /// The next node, n, n+1, ..., made of two that no other node has. \return its number.
+  std::int32_t merge(std::int32_t left, std::int32_t right);
+
+  std::int32_t size(std::int32_t node) const { return sizes_[static_cast<std::size_t>(node)]; }
+
+  /// Distance of two different nodes that stood side by side at some time.
+  double value(std::int32_t a, std::int32_t b);
+
+ private:
+  // One side of a block of distances: nodes that stand side by side, each with a place.
+  struct Side {
+    std::vector<std::int32_t> leaves;
+    std::vector<std::uint32_t> live;  // places
+    std::vector<std::uint32_t> at;    // of a place in `live`
+  };
+
+  bool is_row(std::int32_t node) const { return node < rows_count_; }
+  std::pair<std::int32_t, std::int32_t>& children(std::int32_t node) {
+    return children_[static_cast<std::size_t>(node - rows_count_)];
+  }
+  double& merged(std::int32_t node) {
+    return merged_[static_cast<std::size_t>(node - rows_count_)];
+  }
+  void complete(std::int32_t node);
+  double pair(std::int32_t a, std::int32_t b);
+  double block(std::int32_t a, std::int32_t b);
+  void spread(std::int32_t node, Side& side, std::vector<std::pair<std::int32_t, bool>>& merges,
+              bool second);
+  void fill(const Side& a, const Side& b);
+  double join(std::int32_t node, double to_left, double to_right);
+
+  std::span<const float> rows_;
+  std::size_t dim_;
+  std::int32_t rows_count_;
+  std::vector<std::int32_t> sizes_;                              // by node
+  std::vector<std::pair<std::int32_t, std::int32_t>> children_;  // by merge
+  std::vector<double> merged_;         // distance of the two children; below zero: not known yet
+  std::vector<std::uint32_t> places_;  // by node, inside a block
+  std::vector<double> cells_;          // of a block
+};
+
+}  // namespace diarist::cluster

@@ -1,0 +1,78 @@
+#include "cluster/scan_kernels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cluster/scan_kernels.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace diarist::cluster {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D16 = hn::CappedTag<std::int16_t, kCodeStep / 2>;
+using D32 = hn::Repartition<std::int32_t, D16>;
+
+// Two sums, since the second half of a code need not wait for the first.
+HWY_INLINE std::int32_t product(const std::int16_t* a, const std::int16_t* b, std::size_t width) {
+  const D16 d16;
+  const D32 d32;
+  auto first = hn::Zero(d32), first_rest = hn::Zero(d32);
+  auto second = hn::Zero(d32), second_rest = hn::Zero(d32);
+  for (std::size_t k = 0; k < width; k += kCodeStep) {
+    for (std::size_t j = 0; j < kCodeStep / 2; j += hn::Lanes(d16)) {
+      const std::size_t at = k + j, behind = at + kCodeStep / 2;
+      first = hn::ReorderWidenMulAccumulate(d32, hn::LoadU(d16, a + at), hn::LoadU(d16, b + at),
+                                            first, first_rest);
+      second = hn::ReorderWidenMulAccumulate(d32, hn::LoadU(d16, a + behind),
+                                             hn::LoadU(d16, b + behind), second, second_rest);
+    }
+  }
+  const auto sum = hn::Add(hn::Add(first, first_rest), hn::Add(second, second_rest));
+  return hn::GetLane(hn::SumOfLanes(d32, sum));
+}
+
+void products_of(const std::int16_t* code, const std::int16_t* codes, const std::uint32_t* places,
+                 std::size_t count, std::size_t width, std::int32_t* products) {
+  for (std::size_t i = 0; i < count; ++i)
+    products[i] = product(code, codes + places[i] * width, width);
+}
+
+double square_of_difference(const double* a, const double* b, std::size_t dim) {
+  const hn::CappedTag<double, 8> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto sum = hn::Zero(d), other = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= dim; i += 2 * lanes) {
+    const auto left = hn::Sub(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    const auto right = hn::Sub(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes));
+    sum = hn::MulAdd(left, left, sum);
+    other = hn::MulAdd(right, right, other);
+  }
+  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, other)));
+  for (; i < dim; ++i) total += (a[i] - b[i]) * (a[i] - b[i]);
+  return total;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace diarist::cluster
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace diarist::cluster {
+
+HWY_EXPORT(products_of);
+HWY_EXPORT(square_of_difference);
+
+void code_products(const std::int16_t* code, const std::int16_t* codes, const std::uint32_t* places,
+                   std::size_t count, std::size_t width, std::int32_t* products) {
+  HWY_DYNAMIC_DISPATCH(products_of)(code, codes, places, count, width, products);
+}
+
+double square_distance(const double* a, const double* b, std::size_t dim) {
+  return HWY_DYNAMIC_DISPATCH(square_of_difference)(a, b, dim);
+}
+
+}  // namespace diarist::cluster
+#endif  // HWY_ONCE
