@@ -162,10 +162,7 @@ void run_stages(const Options& options, Windows windows, base::TaskPool& pool, W
   watch.lap("linkage");
   const auto plda = read_plda(options.plda);
   std::vector<double> features;
-  {
-    std::vector<double> whitened;
-    plda->features(training.rows, whitened, features, &pool);
-  }
+  plda->features(training.rows, nullptr, features, &pool);
   watch.lap("PLDA");
   const cluster::VbxResult result = cluster::vbx(features, plda->psi, labels, {}, &pool);
   watch.lap("VBx");

@@ -8,7 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/run_control.hpp"
+#include "cluster/codes.hpp"
 #include "cluster/exact_distances.hpp"
+#include "cluster/judged_distance.hpp"
 #include "cluster/neighbour_cells.hpp"
 #include "cluster/parallel.hpp"
 #include "cluster/row_heap.hpp"
@@ -18,53 +20,8 @@ namespace diarist::cluster {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kUnknown = -1;
 constexpr double kRoundoff = std::numeric_limits<double>::epsilon() / 2;
-constexpr double kCodeLength = 32000;  // of the longest row: squares of codes stay below 2^30
 constexpr std::size_t kRowBlock = 64;  // rows per task
-
-// A distance of two nodes, at the time when both stood side by side.
-struct Distance {
-  std::int32_t later = -1, earlier = -1;
-  double square = kInfinity;  // estimate
-  double margin = 0;          // of the estimate, either way
-  double exact = kUnknown;
-  double low() const { return square - margin; }
-  double high() const { return square + margin; }
-};
-
-class Judge {
- public:
-  explicit Judge(ExactDistances& distances) : distances_(&distances) {}
-
-  bool operator()(Distance& a, Distance& b) const { return less(a, b); }
-
-  bool less(Distance& a, Distance& b) const {
-    if (same_nodes(a, b)) return false;
-    if (a.exact >= 0 && b.exact >= 0) return a.exact < b.exact;
-    if (a.high() < b.low()) return true;
-    if (a.low() > b.high()) return false;
-    return exact(a) < exact(b);
-  }
-
-  bool equal(Distance& a, Distance& b) const {
-    if (same_nodes(a, b)) return true;
-    if (a.high() < b.low() || a.low() > b.high()) return false;
-    return exact(a) == exact(b);
-  }
-
-  double exact(Distance& a) const {
-    if (a.exact < 0) a.exact = a.later < 0 ? kInfinity : distances_->value(a.later, a.earlier);
-    return a.exact;
-  }
-
- private:
-  static bool same_nodes(const Distance& a, const Distance& b) {
-    return a.later == b.later && a.earlier == b.earlier;
-  }
-
-  ExactDistances* distances_;
-};
 
 // Centroids of the clusters, by the row that names them: rows as they came, means in f64.
 class Centroids {
@@ -124,25 +81,19 @@ class CompactLinkage {
         pool_(pool),
         dim_(dim),
         count_(rows.size() / dim),
+        radius_(longest(rows, dim)),
+        coder_(rows, dim, radius_),
         centroids_(rows, dim),
-        exact_(rows, dim),
+        exact_(rows, dim, options.stop),
         judge_(exact_),
         clusters_(count_),
         neighbour_(count_),
         forward_(count_),
-        cells_(count_, (dim + kCodeStep - 1) / kCodeStep * kCodeStep),
+        cells_(count_, coder_),
         heap_({}, judge_) {
-    measure_rows(rows);
+    measure_errors();
     std::iota(forward_.begin(), forward_.end(), 0U);
-    std::vector<std::int16_t> codes(count_ * width());
-    parallel_for(pool, (count_ + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
-      std::vector<double> room;
-      for (std::size_t row = block * kRowBlock; row < std::min(count_, (block + 1) * kRowBlock);
-           ++row)
-        encode(centroids_.at(static_cast<std::uint32_t>(row), room), &codes[row * width()]);
-    });
-    cells_.build(codes, pool);
-    codes = {};
+    cells_.build(std::make_unique<Codes>(coder_.encode_all(rows, pool)).get(), pool);
     find_all_neighbours();
   }
 
@@ -154,7 +105,7 @@ class CompactLinkage {
       base::check_stop(options_.stop);
       tree.push_back(merge_nearest());
       if (2 * cells_.count() > built_) continue;
-      cells_.build({}, pool_);
+      cells_.build(nullptr, pool_);
       built_ = cells_.count();
     }
     settle(tree);
@@ -162,23 +113,23 @@ class CompactLinkage {
   }
 
  private:
-  std::size_t width() const { return (dim_ + kCodeStep - 1) / kCodeStep * kCodeStep; }
-
-  // Scale of the codes, and errors in units of the largest square of a distance.
-  void measure_rows(std::span<const float> rows) {
-    double longest = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
+  // Length of the longest row.
+  static double longest(std::span<const float> rows, std::size_t dim) {
+    double most = 0;
+    for (std::size_t first = 0; first < rows.size(); first += dim) {
       double square = 0;
-      for (const float x : rows.subspan(i * dim_, dim_)) square += double{x} * double{x};
+      for (const float x : rows.subspan(first, dim)) square += double{x} * double{x};
       if (!std::isfinite(square))
         base::fail(ErrorCode::kInternal, "linkage of {} rows met a distance that is not a number",
-                   count_);
-      longest = std::max(longest, square);
+                   rows.size() / dim);
+      most = std::max(most, square);
     }
-    radius_ = std::sqrt(longest);
-    scale_ = radius_ > 0 ? kCodeLength / radius_ : 1;
-    largest_square_ = 4.001 * longest;
-    code_error_ = 0.5 * std::sqrt(static_cast<double>(dim_)) + 0.01;
+    return std::sqrt(most);
+  }
+
+  // Errors in units of the largest square of a distance.
+  void measure_errors() {
+    largest_square_ = 4.001 * radius_ * radius_;
     const double terms = static_cast<double>(dim_) + 8;
     for (std::size_t i = 0; i < count_; ++i) {
       clusters_[i].node = static_cast<std::int32_t>(i);
@@ -193,19 +144,14 @@ class CompactLinkage {
     return 2 * (cluster.update_error + 4.1 * radius_ * cluster.centroid_error + estimate);
   }
 
-  void encode(const double* centroid, std::int16_t* numbers) const {
-    for (std::size_t d = 0; d < dim_; ++d)
-      numbers[d] = static_cast<std::int16_t>(std::lrint(centroid[d] * scale_));
-    std::fill(numbers + dim_, numbers + width(), std::int16_t{0});
-  }
-
   // How much farther than the nearest code the code of the nearest cluster may be.
-  double gap() const { return 4 * code_error_ + 2 * scale_ * std::sqrt(most_error_); }
+  double gap() const { return 4 * coder_.error() + 2 * coder_.scale() * std::sqrt(most_error_); }
 
   // A code that is farther away belongs to a cluster that is not nearer than the bound.
   float reach_of(const Distance& bound) const {
     return static_cast<float>(
-        (scale_ * std::sqrt(bound.high() + 2 * most_error_) + 2 * code_error_) * 1.000001);
+        (coder_.scale() * std::sqrt(bound.high() + 2 * most_error_) + 2 * coder_.error()) *
+        1.000001);
   }
 
   Distance distance(std::uint32_t a, std::uint32_t b, const double* centroid_a,
@@ -235,10 +181,10 @@ class CompactLinkage {
     std::vector<std::vector<std::uint32_t>> unclear(count_);
     std::vector<Distance> bounds(count_ - 1);
     parallel_for(pool_, (count_ + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
-      base::check_stop(options_.stop);
       Scratch scratch;
       for (std::size_t i = block * kRowBlock; i < std::min(count_ - 1, (block + 1) * kRowBlock);
            ++i) {
+        base::check_stop(options_.stop);
         const std::uint32_t row = static_cast<std::uint32_t>(i);
         const Code code = cells_.code(row);
         cells_.measure(code, scratch.cells);
@@ -303,10 +249,8 @@ class CompactLinkage {
     merged_.push_back(apart);
 
     const double* centroid = centroids_.at(y, scratch_.here);
-    Code code{std::vector<std::int16_t>(width()), 0};
-    encode(centroid, code.numbers.data());
-    const std::uint32_t zero = 0;
-    code_products(code.numbers.data(), code.numbers.data(), &zero, 1, width(), &code.square);
+    Code code;
+    coder_.encode(centroid, code);
     cells_.measure(code, scratch_.cells);
     cells_.within_reach(code, y, scratch_.cells, scratch_.found);
     for (const std::uint32_t z : scratch_.found) {
@@ -360,8 +304,8 @@ class CompactLinkage {
   LinkageOptions options_;
   base::TaskPool* pool_;
   std::size_t dim_, count_;
-  double radius_ = 0, scale_ = 1, largest_square_ = 0, code_error_ = 0;
-  double most_error_ = 0;  // no cluster's error is larger
+  double radius_, largest_square_ = 0;
+  Coder coder_;
   Centroids centroids_;
   ExactDistances exact_;
   Judge judge_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/run_control.hpp"
 #include "cluster/kernels.hpp"
 
 namespace diarist::cluster {
@@ -23,8 +24,11 @@ double plain_distance(const float* a, const float* b, std::size_t dim) {
 
 }  // namespace
 
-ExactDistances::ExactDistances(std::span<const float> rows, std::size_t dim)
-    : rows_(rows), dim_(dim), rows_count_(static_cast<std::int32_t>(rows.size() / dim)) {
+ExactDistances::ExactDistances(std::span<const float> rows, std::size_t dim, std::stop_token stop)
+    : rows_(rows),
+      dim_(dim),
+      stop_(std::move(stop)),
+      rows_count_(static_cast<std::int32_t>(rows.size() / dim)) {
   const std::size_t count = rows.size() / dim;
   sizes_.assign(count, 1);
   sizes_.reserve(2 * count);
@@ -82,6 +86,7 @@ double ExactDistances::pair(std::int32_t a, std::int32_t b) {
   std::vector<Question> open = {{std::max(a, b), std::min(a, b)}};
   double answer = 0;
   while (!open.empty()) {
+    base::check_stop(stop_);
     Question& question = open.back();
     const std::size_t cells = static_cast<std::size_t>(size(question.later)) *
                               static_cast<std::size_t>(size(question.other));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -16,15 +17,16 @@ namespace diarist::cluster {
 /// questions.
 class ExactDistances {
  public:
-  /// \param rows [n, dim], which must stay.
-  ExactDistances(std::span<const float> rows, std::size_t dim);
+  /// \param rows [n, dim], which must stay. \param stop looked at every few milliseconds.
+  ExactDistances(std::span<const float> rows, std::size_t dim, std::stop_token stop = {});
 
   /// The next node, n, n+1, ..., made of two that no other node has. \return its number.
   std::int32_t merge(std::int32_t left, std::int32_t right);
 
   std::int32_t size(std::int32_t node) const { return sizes_[static_cast<std::size_t>(node)]; }
 
-  /// Distance of two different nodes that stood side by side at some time.
+  /// Distance of two different nodes that stood side by side at some time. \throws Error
+  /// kCancelled.
   double value(std::int32_t a, std::int32_t b);
 
  private:
@@ -52,6 +54,7 @@ class ExactDistances {
 
   std::span<const float> rows_;
   std::size_t dim_;
+  std::stop_token stop_;
   std::int32_t rows_count_;
   std::vector<std::int32_t> sizes_;                              // by node
   std::vector<std::pair<std::int32_t, std::int32_t>> children_;  // by merge

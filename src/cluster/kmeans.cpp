@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cluster/matrix.hpp"
+#include "cluster/parallel.hpp"
 #include "cluster/random_state.hpp"
 
 namespace diarist::cluster {
@@ -16,16 +17,17 @@ constexpr int kRuns = 3;
 constexpr int kMaxIterations = 300;
 constexpr double kRelativeTolerance = 1e-4;
 constexpr std::uint32_t kSeed = 42;
+constexpr std::size_t kRowBlock = 256;  // rows per task
 
 // Rows [n, dim] with their column means removed, and what does not change between runs.
 struct Data {
   std::vector<float> values;
-  std::vector<double> wide;    // the same numbers in f64
   std::vector<double> square;  // [n] squared norms
   std::size_t n = 0;
   std::size_t dim = 0;
   float tolerance = 0;
   base::TaskPool* pool = nullptr;
+  std::stop_token stop;
   const float* row(std::size_t i) const { return values.data() + i * dim; }
 };
 
@@ -36,8 +38,10 @@ double square_of(const float* row, std::size_t dim) {
   return sum;
 }
 
-Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool) {
+Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool,
+             const std::stop_token& stop) {
   Data data;
+  data.stop = stop;
   data.values.assign(rows.begin(), rows.end());
   data.n = rows.size() / dim;
   data.dim = dim;
@@ -56,7 +60,6 @@ Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool)
   float sum = 0;
   for (const float value : variance) sum += value / count;
   data.tolerance = static_cast<float>(sum / static_cast<float>(dim) * kRelativeTolerance);
-  data.wide.assign(data.values.begin(), data.values.end());
   for (std::size_t i = 0; i < data.n; ++i) data.square.push_back(square_of(data.row(i), dim));
   return data;
 }
@@ -68,8 +71,13 @@ std::vector<double> dot_products(const Data& data, std::span<const float> others
   for (std::size_t c = 0; c < count; ++c)
     for (std::size_t d = 0; d < data.dim; ++d) transposed[d * count + c] = others[c * data.dim + d];
   std::vector<double> dots(data.n * count);
-  multiply({data.wide.data(), data.dim, 1}, transposed.data(), dots.data(), data.n, data.dim, count,
-           data.pool);
+  // Rows are widened per task: all of them at once would be the largest array of a long recording.
+  parallel_for(data.pool, (data.n + kRowBlock - 1) / kRowBlock, data.stop, [&](std::size_t block) {
+    const std::size_t first = block * kRowBlock, rows = std::min(kRowBlock, data.n - first);
+    const std::vector<double> wide(data.row(first), data.row(first) + rows * data.dim);
+    multiply({wide.data(), data.dim, 1}, transposed.data(), &dots[first * count], rows, data.dim,
+             count, nullptr);
+  });
   return dots;
 }
 
@@ -259,8 +267,8 @@ bool same_partition(const std::vector<std::int32_t>& a, const std::vector<std::i
 }  // namespace
 
 std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k,
-                                 base::TaskPool* pool) {
-  const Data data = centred(rows, dim, pool);
+                                 base::TaskPool* pool, const std::stop_token& stop) {
+  const Data data = centred(rows, dim, pool, stop);
   RandomState random(kSeed);
   Outcome best;
   for (int run = 0; run < kRuns; ++run) {

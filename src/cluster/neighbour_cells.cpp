@@ -22,31 +22,33 @@ double square_of(std::int32_t a, std::int32_t b, std::int32_t product) {
 
 }  // namespace
 
-NeighbourCells::NeighbourCells(std::size_t rows, std::size_t width)
-    : width_(width), cell_of_(rows, kNowhere), place_of_(rows) {}
+struct NeighbourCells::Home {
+  std::uint32_t cell = 0;
+  std::int32_t square = 0;
+  float spoke = 0;
+  std::vector<std::int32_t> products;
+};
+
+NeighbourCells::NeighbourCells(std::size_t rows, const Coder& coder)
+    : coder_(&coder),
+      width_(coder.width()),
+      head_width_(coder.head_width()),
+      cell_of_(rows, kNowhere),
+      place_of_(rows) {}
 
 std::uint32_t NeighbourCells::band_of(std::uint32_t row) const {
   return static_cast<std::uint32_t>(std::upper_bound(band_ends_.begin(), band_ends_.end(), row) -
                                     band_ends_.begin());
 }
 
-void NeighbourCells::build(std::span<const std::int16_t> codes, base::TaskPool* pool) {
-  std::vector<Cell> old = std::move(cells_);
-  std::vector<std::uint32_t> rows;
-  if (codes.empty()) {
-    for (std::uint32_t row = 0; row < cell_of_.size(); ++row)
-      if (cell_of_[row] != kNowhere) rows.push_back(row);
-  } else {
-    rows.resize(cell_of_.size());
-    std::iota(rows.begin(), rows.end(), 0U);
-  }
-  count_ = 0;
-  const auto numbers_of = [&](std::uint32_t row) {
-    return codes.empty() ? &old[cell_of_[row]].codes[place_of_[row] * width_]
-                         : &codes[row * width_];
-  };
-  // Bands from the last row backwards.
-  std::vector<std::size_t> starts;
+std::uint32_t NeighbourCells::first_cell(std::uint32_t band) const {
+  return band == 0 ? 0 : band_cells_[band - 1];
+}
+
+// Some of the rows of every band.
+void NeighbourCells::choose_centres(const std::vector<std::uint32_t>& rows,
+                                    const std::vector<const std::int16_t*>& numbers) {
+  std::vector<std::size_t> starts;  // of bands, from the last row backwards
   for (std::size_t size = kSmallestBand, behind = 0; behind < rows.size();
        behind += size, size = behind)
     starts.push_back(rows.size() - std::min(rows.size(), behind + size));
@@ -54,121 +56,130 @@ void NeighbourCells::build(std::span<const std::int16_t> codes, base::TaskPool* 
   starts.push_back(rows.size());
   band_ends_.clear();
   band_cells_.clear();
-  cells_.clear();
   centres_.clear();
-  centre_squares_.clear();
   for (std::size_t band = 0; band + 1 < starts.size(); ++band) {
-    for (std::size_t i = starts[band] + kRowsPerCell / 2; i < starts[band + 1]; i += kRowsPerCell) {
-      const std::int16_t* numbers = numbers_of(rows[i]);
-      centres_.insert(centres_.end(), numbers, numbers + width_);
-      cells_.emplace_back().band = static_cast<std::uint32_t>(band);
-    }
-    if (band_cells_.empty() ? cells_.empty() : cells_.size() == band_cells_.back()) {
-      const std::int16_t* numbers = numbers_of(rows[starts[band]]);
-      centres_.insert(centres_.end(), numbers, numbers + width_);
-      cells_.emplace_back().band = static_cast<std::uint32_t>(band);
-    }
-    band_cells_.push_back(static_cast<std::uint32_t>(cells_.size()));
-    band_ends_.push_back(band + 2 == starts.size() ? kNowhere : rows[starts[band + 1]]);
+    const std::size_t first = starts[band], last = starts[band + 1];
+    for (std::size_t i = std::min(first + kRowsPerCell / 2, last - 1); i < last; i += kRowsPerCell)
+      centres_.insert(centres_.end(), numbers[i], numbers[i] + width_);
+    band_cells_.push_back(static_cast<std::uint32_t>(centres_.size() / width_));
+    band_ends_.push_back(last == rows.size() ? kNowhere : rows[last]);
   }
-  all_.resize(cells_.size());
+  const std::size_t cells = centres_.size() / width_;
+  all_.resize(cells);
   std::iota(all_.begin(), all_.end(), 0U);
-  centre_squares_.resize(cells_.size());
-  for (std::uint32_t cell = 0; cell < cells_.size(); ++cell)
-    code_products(&centres_[cell * width_], centres_.data(), &cell, 1, width_,
+  centre_squares_.resize(cells);
+  for (std::size_t cell = 0; cell < cells; ++cell)
+    code_products(&centres_[cell * width_], centres_.data(), &all_[cell], 1, width_,
                   &centre_squares_[cell]);
+}
 
-  // Every row goes to the nearest centre of its band.
-  struct Home {
-    std::uint32_t cell;
-    std::int32_t square;
-    float spoke;
-  };
+// The nearest centre of the row's band.
+void NeighbourCells::find_home(const std::int16_t* numbers, std::uint32_t row, Home& home) const {
+  const std::uint32_t band = band_of(row), first = first_cell(band);
+  home.products.resize(band_cells_[band] - first);
+  code_products(numbers, centres_.data(), &all_[first], home.products.size(), width_,
+                home.products.data());
+  double nearest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < home.products.size(); ++i) {
+    const double each = square_of(home.square, centre_squares_[first + i], home.products[i]);
+    if (!(each < nearest)) continue;
+    nearest = each;
+    home.cell = first + static_cast<std::uint32_t>(i);
+  }
+  home.spoke = static_cast<float>(std::sqrt(nearest));
+  home.products = {};
+}
+
+void NeighbourCells::build(const Codes* codes, base::TaskPool* pool) {
+  const std::vector<Cell> old = std::move(cells_);
+  const std::vector<std::uint32_t> old_cells = cell_of_, old_places = place_of_;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < cell_of_.size(); ++row)
+    if (codes != nullptr || cell_of_[row] != kNowhere) rows.push_back(row);
+  std::vector<Member> members(rows.size());
+  std::vector<const std::int16_t*> numbers(rows.size()), heads(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint32_t row = rows[i];
+    if (codes != nullptr) {
+      members[i] = {row, codes->squares[row], codes->head_squares[row], codes->tails[row], 0, 0};
+      numbers[i] = codes->numbers.data() + row * width_;
+      heads[i] = codes->heads.data() + row * head_width_;
+    } else {
+      const Cell& cell = old[old_cells[row]];
+      members[i] = cell.members[old_places[row]];
+      numbers[i] = cell.numbers.data() + old_places[row] * width_;
+      heads[i] = cell.heads.data() + old_places[row] * head_width_;
+    }
+  }
+  choose_centres(rows, numbers);
   std::vector<Home> homes(rows.size());
   parallel_for(pool, (rows.size() + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
-    std::vector<std::int32_t> products;
-    for (std::size_t i = block * kRowBlock; i < std::min(rows.size(), (block + 1) * kRowBlock);
-         ++i) {
-      const std::int16_t* numbers = numbers_of(rows[i]);
-      const std::uint32_t band = band_of(rows[i]), zero = 0;
-      const std::uint32_t first = band == 0 ? 0 : band_cells_[band - 1];
-      products.resize(band_cells_[band] - first);
-      code_products(numbers, centres_.data(), &all_[first], products.size(), width_,
-                    products.data());
-      std::int32_t square = 0;
-      code_products(numbers, numbers, &zero, 1, width_, &square);
-      double nearest = std::numeric_limits<double>::infinity();
-      for (std::size_t j = 0; j < products.size(); ++j) {
-        const double each = square_of(square, centre_squares_[first + j], products[j]);
-        if (!(each < nearest)) continue;
-        nearest = each;
-        homes[i].cell = first + static_cast<std::uint32_t>(j);
-      }
-      homes[i].square = square;
-      homes[i].spoke = static_cast<float>(std::sqrt(nearest));
+    const std::size_t last = std::min(rows.size(), (block + 1) * kRowBlock);
+    for (std::size_t i = block * kRowBlock; i < last; ++i) {
+      homes[i].square = members[i].square;
+      find_home(numbers[i], rows[i], homes[i]);
     }
   });
-  std::vector<std::size_t> sizes(cells_.size());
+  std::vector<std::size_t> sizes(all_.size());
   for (const Home& home : homes) ++sizes[home.cell];
-  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-    cells_[cell].codes.reserve(sizes[cell] * width_);
-    cells_[cell].rows.reserve(sizes[cell]);
+  cells_ = std::vector<Cell>(all_.size());
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    cells_[i].numbers.reserve(sizes[i] * width_);
+    cells_[i].heads.reserve(sizes[i] * head_width_);
+    cells_[i].members.reserve(sizes[i]);
   }
+  count_ = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int16_t* numbers = numbers_of(rows[i]);
-    const float reach = codes.empty() ? old[cell_of_[rows[i]]].reaches[place_of_[rows[i]]] : 0.0F;
-    add(homes[i].cell, numbers, homes[i].square, rows[i], reach, homes[i].spoke);
+    members[i].spoke = homes[i].spoke;
+    add(homes[i].cell, members[i], numbers[i], heads[i]);
   }
 }
 
-void NeighbourCells::add(std::size_t number, const std::int16_t* numbers, std::int32_t square,
-                         std::uint32_t row, float reach, float spoke) {
+void NeighbourCells::add(std::size_t number, const Member& member, const std::int16_t* numbers,
+                         const std::int16_t* head) {
   Cell& cell = cells_[number];
-  cell_of_[row] = static_cast<std::uint32_t>(number);
-  place_of_[row] = static_cast<std::uint32_t>(cell.rows.size());
-  cell.rows.push_back(row);
-  cell.codes.insert(cell.codes.end(), numbers, numbers + width_);
-  cell.squares.push_back(square);
-  cell.spokes.push_back(spoke);
-  cell.reaches.push_back(reach);
-  cell.radius = std::max(cell.radius, spoke);
-  cell.reach = std::max(cell.reach, reach);
-  cell.lowest = std::min(cell.lowest, row);
-  cell.highest = std::max(cell.highest, row);
+  cell_of_[member.row] = static_cast<std::uint32_t>(number);
+  place_of_[member.row] = static_cast<std::uint32_t>(cell.members.size());
+  cell.members.push_back(member);
+  cell.numbers.insert(cell.numbers.end(), numbers, numbers + width_);
+  cell.heads.insert(cell.heads.end(), head, head + head_width_);
+  cell.radius = std::max(cell.radius, member.spoke);
+  cell.reach = std::max(cell.reach, member.reach);
+  cell.lowest = std::min(cell.lowest, member.row);
+  cell.highest = std::max(cell.highest, member.row);
   ++count_;
 }
 
 void NeighbourCells::insert(const Code& code, std::uint32_t row, float reach,
                             const Scratch& measured) {
-  const std::uint32_t band = band_of(row), first = band == 0 ? 0 : band_cells_[band - 1];
-  const auto nearest = std::min_element(measured.centres.begin() + first,
-                                        measured.centres.begin() + band_cells_[band]);
-  add(static_cast<std::size_t>(nearest - measured.centres.begin()), code.numbers.data(),
-      code.square, row, reach, *nearest);
+  const std::uint32_t band = band_of(row);
+  const auto first = measured.centres.begin() + first_cell(band);
+  const auto nearest = std::min_element(first, measured.centres.begin() + band_cells_[band]);
+  add(static_cast<std::size_t>(nearest - measured.centres.begin()),
+      {row, code.square, code.head_square, code.tail, *nearest, reach}, code.numbers.data(),
+      code.head.data());
 }
 
 void NeighbourCells::remove(std::uint32_t row) {
   Cell& cell = cells_[cell_of_[row]];
-  const std::uint32_t place = place_of_[row];
-  const std::size_t last = cell.rows.size() - 1;
-  cell.rows[place] = cell.rows[last];
-  cell.squares[place] = cell.squares[last];
-  cell.spokes[place] = cell.spokes[last];
-  cell.reaches[place] = cell.reaches[last];
-  if (place != last) std::copy_n(&cell.codes[last * width_], width_, &cell.codes[place * width_]);
-  place_of_[cell.rows[place]] = place;
-  cell.rows.pop_back();
-  cell.squares.pop_back();
-  cell.spokes.pop_back();
-  cell.reaches.pop_back();
-  cell.codes.resize(last * width_);
+  const std::size_t place = place_of_[row], last = cell.members.size() - 1;
+  if (place != last) {
+    cell.members[place] = cell.members[last];
+    std::copy_n(cell.numbers.data() + last * width_, width_, cell.numbers.data() + place * width_);
+    std::copy_n(cell.heads.data() + last * head_width_, head_width_,
+                cell.heads.data() + place * head_width_);
+    place_of_[cell.members[place].row] = static_cast<std::uint32_t>(place);
+  }
+  cell.members.pop_back();
+  cell.numbers.resize(last * width_);
+  cell.heads.resize(last * head_width_);
   cell_of_[row] = kNowhere;
   --count_;
 }
 
 void NeighbourCells::set_reach(std::uint32_t row, float reach) {
   Cell& cell = cells_[cell_of_[row]];
-  cell.reaches[place_of_[row]] = reach;
+  cell.members[place_of_[row]].reach = reach;
   cell.reach = std::max(cell.reach, reach);
 }
 
@@ -176,8 +187,15 @@ bool NeighbourCells::holds(std::uint32_t row) const { return cell_of_[row] != kN
 
 Code NeighbourCells::code(std::uint32_t row) const {
   const Cell& cell = cells_[cell_of_[row]];
-  const std::int16_t* numbers = &cell.codes[place_of_[row] * width_];
-  return {{numbers, numbers + width_}, cell.squares[place_of_[row]]};
+  const std::size_t place = place_of_[row];
+  const Member& member = cell.members[place];
+  const std::int16_t* numbers = cell.numbers.data() + place * width_;
+  const std::int16_t* head = cell.heads.data() + place * head_width_;
+  return {{numbers, numbers + width_},
+          {head, head + head_width_},
+          member.square,
+          member.head_square,
+          member.tail};
 }
 
 void NeighbourCells::measure(const Code& code, Scratch& scratch) const {
@@ -190,11 +208,34 @@ void NeighbourCells::measure(const Code& code, Scratch& scratch) const {
         std::sqrt(square_of(code.square, centre_squares_[i], scratch.products[i])));
 }
 
-// Products with the places that were picked.
-void NeighbourCells::distances(const Code& code, const Cell& cell, Scratch& scratch) const {
-  scratch.products.resize(scratch.places.size());
-  code_products(code.numbers.data(), cell.codes.data(), scratch.places.data(),
-                scratch.places.size(), width_, scratch.products.data());
+// Of the places picked leaves those whose heads and tails are within the limits of their members,
+// and makes their products.
+template <typename LimitOf>
+void NeighbourCells::measure_members(const Code& code, const Cell& cell, const LimitOf& limit_of,
+                                     Scratch& scratch) const {
+  std::vector<std::uint32_t>& places = scratch.places;
+  scratch.products.resize(places.size());
+  if (head_width_ > 0) {
+    code_products(code.head.data(), cell.heads.data(), places.data(), places.size(), head_width_,
+                  scratch.products.data());
+    // Limits hold for codes; the vectors themselves may be nearer, heads and tails never farther.
+    const double more = 2 * coder_->error() + kRounding;
+    const double head_more = 2 * coder_->head_error() + kRounding;
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Member& member = cell.members[places[i]];
+      const double limit = limit_of(member) + more;
+      const double tail = std::max(0.0, std::abs(double{code.tail} - member.tail) - kRounding);
+      if (tail > limit) continue;
+      const double head_limit = std::sqrt(limit * limit - tail * tail) + head_more;
+      if (square_of(code.head_square, member.head_square, scratch.products[i]) <=
+          head_limit * head_limit)
+        places[left++] = places[i];
+    }
+    places.resize(left);
+  }
+  code_products(code.numbers.data(), cell.numbers.data(), places.data(), places.size(), width_,
+                scratch.products.data());
 }
 
 void NeighbourCells::nearest(const Code& code, std::uint32_t row, double gap, Scratch& scratch,
@@ -206,15 +247,17 @@ void NeighbourCells::nearest(const Code& code, std::uint32_t row, double gap, Sc
     const Cell& cell = cells_[number];
     const double to_centre = scratch.centres[number];
     scratch.places.clear();
-    for (std::uint32_t i = 0; i < cell.rows.size(); ++i)
-      if (cell.rows[i] > row && std::abs(to_centre - cell.spokes[i]) <= limit + kRounding)
+    for (std::uint32_t i = 0; i < cell.members.size(); ++i)
+      if (cell.members[i].row > row &&
+          std::abs(to_centre - cell.members[i].spoke) <= limit + kRounding)
         scratch.places.push_back(i);
-    distances(code, cell, scratch);
+    measure_members(
+        code, cell, [&](const Member&) { return limit; }, scratch);
     for (std::size_t i = 0; i < scratch.places.size(); ++i) {
-      const std::uint32_t place = scratch.places[i];
-      const double square = square_of(code.square, cell.squares[place], scratch.products[i]);
+      const Member& member = cell.members[scratch.places[i]];
+      const double square = square_of(code.square, member.square, scratch.products[i]);
       if (square > limit_square) continue;
-      scratch.found.emplace_back(cell.rows[place], square);
+      scratch.found.emplace_back(member.row, square);
       if (!(square < least)) continue;
       least = square;
       limit = std::sqrt(least) + gap + kRounding;
@@ -224,7 +267,7 @@ void NeighbourCells::nearest(const Code& code, std::uint32_t row, double gap, Sc
   // The cell with the nearest centre first: it gives a limit for the others.
   std::uint32_t best = kNowhere;
   for (std::uint32_t i = 0; i < cells_.size(); ++i)
-    if (!cells_[i].rows.empty() && cells_[i].highest > row &&
+    if (!cells_[i].members.empty() && cells_[i].highest > row &&
         (best == kNowhere || scratch.centres[i] < scratch.centres[best]))
       best = i;
   found.clear();
@@ -236,7 +279,7 @@ void NeighbourCells::nearest(const Code& code, std::uint32_t row, double gap, Sc
   std::vector<std::uint32_t>& rest = scratch.cells;
   rest.clear();
   for (std::uint32_t i = 0; i < cells_.size(); ++i)
-    if (i != best && !cells_[i].rows.empty() && cells_[i].highest > row && !out_of_limit(i))
+    if (i != best && !cells_[i].members.empty() && cells_[i].highest > row && !out_of_limit(i))
       rest.push_back(i);
   std::sort(rest.begin(), rest.end(), [&](std::uint32_t a, std::uint32_t b) {
     return scratch.centres[a] < scratch.centres[b];
@@ -254,23 +297,26 @@ void NeighbourCells::within_reach(const Code& code, std::uint32_t row, Scratch& 
   for (std::size_t number = 0; number < cells_.size(); ++number) {
     Cell& cell = cells_[number];
     const double to_centre = scratch.centres[number];
-    if (cell.rows.empty() || cell.lowest >= row || to_centre - cell.radius > cell.reach + kRounding)
+    if (cell.members.empty() || cell.lowest >= row ||
+        to_centre - cell.radius > cell.reach + kRounding)
       continue;
     scratch.places.clear();
     float most = 0;
-    for (std::uint32_t i = 0; i < cell.rows.size(); ++i) {
-      most = std::max(most, cell.reaches[i]);
-      if (cell.rows[i] < row &&
-          std::abs(to_centre - cell.spokes[i]) <= double{cell.reaches[i]} + kRounding)
+    for (std::uint32_t i = 0; i < cell.members.size(); ++i) {
+      const Member& member = cell.members[i];
+      most = std::max(most, member.reach);
+      if (member.row < row &&
+          std::abs(to_centre - member.spoke) <= double{member.reach} + kRounding)
         scratch.places.push_back(i);
     }
     cell.reach = most;
-    distances(code, cell, scratch);
+    measure_members(
+        code, cell, [](const Member& member) { return double{member.reach}; }, scratch);
     for (std::size_t i = 0; i < scratch.places.size(); ++i) {
-      const std::uint32_t place = scratch.places[i];
-      const double limit = double{cell.reaches[place]} + kRounding;
-      if (square_of(code.square, cell.squares[place], scratch.products[i]) <= limit * limit)
-        found.push_back(cell.rows[place]);
+      const Member& member = cell.members[scratch.places[i]];
+      const double limit = double{member.reach} + kRounding;
+      if (square_of(code.square, member.square, scratch.products[i]) <= limit * limit)
+        found.push_back(member.row);
     }
   }
   std::sort(found.begin(), found.end());

@@ -4,22 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
+
+#include "cluster/codes.hpp"
 
 namespace diarist::base {
 class TaskPool;
 }
 
 namespace diarist::cluster {
-
-/// A vector in whole numbers. Lengths of codes are those of vectors times a factor, up to an error
-/// that is the same for all.
-struct Code {
-  std::vector<std::int16_t> numbers;  // [width]
-  std::int32_t square = 0;
-};
 
 /// Codes by row number, in cells of near ones. Rows are searched by number as well: a cell holds
 /// rows of one band, and there are the more bands the nearer to the last row. All distances
@@ -37,11 +31,12 @@ class NeighbourCells {
     std::vector<std::pair<std::uint32_t, double>> found;
   };
 
-  NeighbourCells(std::size_t rows, std::size_t width);
+  /// \param coder must stay.
+  NeighbourCells(std::size_t rows, const Coder& coder);
 
-  /// Takes in the first rows, or all that are there once more: centres are chosen anew.
-  /// \param codes of all rows, [rows, width], or empty.
-  void build(std::span<const std::int16_t> codes, base::TaskPool* pool);
+  /// Takes in all rows, or once more those that are there: centres are chosen anew.
+  /// \param codes of all rows, or null.
+  void build(const Codes* codes, base::TaskPool* pool);
 
   /// Distances of a code to all centres, for the searches below.
   void measure(const Code& code, Scratch& scratch) const;
@@ -62,23 +57,35 @@ class NeighbourCells {
   std::size_t count() const noexcept { return count_; }
 
  private:
-  struct Cell {
-    std::uint32_t band = 0, lowest = 0xFFFFFFFF, highest = 0;  // rows
-    float radius = 0;
-    float reach = 0;  // the largest of its rows, or more
-    std::vector<std::uint32_t> rows;
-    std::vector<std::int16_t> codes;
-    std::vector<std::int32_t> squares;
-    std::vector<float> spokes;  // distances to the centre
-    std::vector<float> reaches;
+  struct Member {
+    std::uint32_t row = 0;
+    std::int32_t square = 0, head_square = 0;
+    float tail = 0;
+    float spoke = 0;  // distance to the centre
+    float reach = 0;
   };
+  struct Cell {
+    std::uint32_t lowest = 0xFFFFFFFF, highest = 0;  // rows
+    float radius = 0;                                // the longest spoke, or more
+    float reach = 0;                                 // the largest, or more
+    std::vector<Member> members;
+    std::vector<std::int16_t> numbers, heads;
+  };
+  struct Home;  // where a row is to live
 
   std::uint32_t band_of(std::uint32_t row) const;
-  void add(std::size_t cell, const std::int16_t* numbers, std::int32_t square, std::uint32_t row,
-           float reach, float spoke);
-  void distances(const Code& code, const Cell& cell, Scratch& scratch) const;
+  std::uint32_t first_cell(std::uint32_t band) const;
+  void choose_centres(const std::vector<std::uint32_t>& rows,
+                      const std::vector<const std::int16_t*>& numbers);
+  void find_home(const std::int16_t* numbers, std::uint32_t row, Home& home) const;
+  void add(std::size_t cell, const Member& member, const std::int16_t* numbers,
+           const std::int16_t* head);
+  template <typename LimitOf>
+  void measure_members(const Code& code, const Cell& cell, const LimitOf& limit_of,
+                       Scratch& scratch) const;
 
-  std::size_t width_;
+  const Coder* coder_;
+  std::size_t width_, head_width_;
   std::size_t count_ = 0;
   std::vector<std::uint32_t> band_ends_;   // one behind the last row of each
   std::vector<std::uint32_t> band_cells_;  // one behind the last cell of each

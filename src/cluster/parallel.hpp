@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
+#include "base/run_control.hpp"
 #include "base/task_pool.hpp"
 
 namespace diarist::cluster {
@@ -17,6 +19,16 @@ void parallel_for(base::TaskPool* pool, std::size_t count, const Body& body) {
   }
   pool->parallel_for(static_cast<std::int64_t>(count),
                      [&body](std::int64_t item, int) { body(static_cast<std::size_t>(item)); });
+}
+
+/// The same, looking at `stop` before every item. \throws Error kCancelled.
+template <typename Body>
+void parallel_for(base::TaskPool* pool, std::size_t count, const std::stop_token& stop,
+                  const Body& body) {
+  parallel_for(pool, count, [&](std::size_t item) {
+    base::check_stop(stop);
+    body(item);
+  });
 }
 
 }  // namespace diarist::cluster

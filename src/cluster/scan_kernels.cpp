@@ -39,6 +39,23 @@ void products_of(const std::int16_t* code, const std::int16_t* codes, const std:
     products[i] = product(code, codes + places[i] * width, width);
 }
 
+void heads_of(const double* vector, const double* basis, std::size_t dim, double* heads) {
+  const hn::CappedTag<double, 8> d;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  constexpr std::size_t kTogether = 8;  // sums
+  for (std::size_t first = 0; first < kCodeStep; first += kTogether * kLanes) {
+    hn::Vec<decltype(d)> sums[kTogether];
+    for (auto& sum : sums) sum = hn::Zero(d);
+    for (std::size_t i = 0; i < dim; ++i) {
+      const auto factor = hn::Set(d, vector[i]);
+      const double* row = basis + i * kCodeStep + first;
+      for (std::size_t j = 0; j < kTogether; ++j)
+        sums[j] = hn::MulAdd(factor, hn::LoadU(d, row + j * kLanes), sums[j]);
+    }
+    for (std::size_t j = 0; j < kTogether; ++j) hn::StoreU(sums[j], d, heads + first + j * kLanes);
+  }
+}
+
 double square_of_difference(const double* a, const double* b, std::size_t dim) {
   const hn::CappedTag<double, 8> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -63,11 +80,16 @@ HWY_AFTER_NAMESPACE();
 namespace diarist::cluster {
 
 HWY_EXPORT(products_of);
+HWY_EXPORT(heads_of);
 HWY_EXPORT(square_of_difference);
 
 void code_products(const std::int16_t* code, const std::int16_t* codes, const std::uint32_t* places,
                    std::size_t count, std::size_t width, std::int32_t* products) {
   HWY_DYNAMIC_DISPATCH(products_of)(code, codes, places, count, width, products);
+}
+
+void head_products(const double* vector, const double* basis, std::size_t dim, double* heads) {
+  HWY_DYNAMIC_DISPATCH(heads_of)(vector, basis, dim, heads);
 }
 
 double square_distance(const double* a, const double* b, std::size_t dim) {

@@ -12,10 +12,13 @@ namespace diarist::cluster {
 inline constexpr std::size_t kCodeStep = 64;
 
 /// products[i] = the dot product of `code` and codes[places[i]]; |code|^2 and the squares of the
-/// others must be below 2^30.
+/// others must not be above 2^30.
 /// \param codes rows of `width` numbers.
 void code_products(const std::int16_t* code, const std::int16_t* codes, const std::uint32_t* places,
                    std::size_t count, std::size_t width, std::int32_t* products);
+
+/// heads[j] = the dot product of a vector and column j of a basis [dim, kCodeStep].
+void head_products(const double* vector, const double* basis, std::size_t dim, double* heads);
 
 /// Sum of squared differences, added in any order.
 double square_distance(const double* a, const double* b, std::size_t dim);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 #include "cluster/agglomerative.hpp"
 #include "cluster/hints.hpp"
 #include "cluster/kmeans.hpp"
@@ -23,6 +24,7 @@ namespace {
 constexpr double kPldaThreshold = 0.6;
 constexpr double kIsotropicThreshold = 0.55;
 constexpr double kKeptPrior = 1e-7;
+constexpr std::size_t kRowsPerLook = 4096;  // rows added up before the next look at the stop token
 // Preset "open" (campplus.md): x = u*sqrt(D / within), the same between-class variance everywhere.
 constexpr double kWithin = 0.5;
 constexpr double kBetween = 0.8;
@@ -34,6 +36,7 @@ struct Job {
   const Input& input;
   const Settings& settings;
   base::TaskPool* pool;
+  std::stop_token stop;
   Training training;
   CountRange range;
   std::size_t dim = 0;
@@ -93,11 +96,17 @@ int forced_number(const Job& job, int found, Result& result) {
 // kept for the reference, which gives them centroids of NaN, and dropped otherwise.
 std::vector<std::int32_t> forced_labels(const Job& job, const std::vector<float>& unit, int target,
                                         int& clusters) {
-  std::vector<std::int32_t> labels = kmeans(unit, job.dim, target, job.pool);
+  std::vector<std::int32_t> labels = kmeans(unit, job.dim, target, job.pool, job.stop);
   clusters = target;
   if (!job.settings.reference || job.settings.method == Method::kVbxIsotropic)
     clusters = renumber(labels);
   return labels;
+}
+
+std::vector<std::int32_t> initial_labels(const Job& job, const std::vector<float>& unit,
+                                         double threshold) {
+  return flat_clusters(
+      centroid_linkage(unit, job.dim, job.pool, {.cut = threshold, .stop = job.stop}), threshold);
 }
 
 // Means of the training rows for every kept speaker, weighted with its responsibilities.
@@ -111,6 +120,7 @@ std::vector<double> weighted_means(const Job& job, const VbxResult& vb) {
     const float* row = job.training.rows.data();
     double weight = 0;
     for (std::size_t t = 0; t < job.training.count(); ++t, row += job.dim) {
+      if (t % kRowsPerLook == 0) base::check_stop(job.stop);
       const double gamma = vb.responsibilities[t * vb.speakers + kept[k]];
       weight += gamma;
       for (std::size_t d = 0; d < job.dim; ++d) sum[d] += gamma * row[d];
@@ -123,10 +133,10 @@ std::vector<double> weighted_means(const Job& job, const VbxResult& vb) {
 void cluster_with_plda(Job& job, Result& result) {
   const Training& training = job.training;
   const std::vector<float> unit = unit_rows(training.rows, job.dim);
-  result.initial_labels = flat_clusters(centroid_linkage(unit, job.dim, job.pool), kPldaThreshold);
-  std::vector<double> whitened;
-  job.settings.plda->features(training.rows, whitened, result.features, job.pool);
-  VbxResult vb = vbx(result.features, job.settings.plda->psi, result.initial_labels, {}, job.pool);
+  result.initial_labels = initial_labels(job, unit, kPldaThreshold);
+  job.settings.plda->features(training.rows, nullptr, result.features, job.pool, job.stop);
+  VbxResult vb = vbx(result.features, job.settings.plda->psi, result.initial_labels,
+                     {.stop = job.stop}, job.pool);
   std::vector<double> centroids = weighted_means(job, vb);
   result.responsibilities = std::move(vb.responsibilities);
   result.priors = std::move(vb.priors);
@@ -164,14 +174,13 @@ std::vector<double> unit_centroids(const std::vector<double>& unit, std::size_t 
 
 void cluster_isotropic(Job& job, Result& result) {
   const std::vector<float> unit = unit_rows(job.training.rows, job.dim);
-  result.initial_labels =
-      flat_clusters(centroid_linkage(unit, job.dim, job.pool), kIsotropicThreshold);
+  result.initial_labels = initial_labels(job, unit, kIsotropicThreshold);
   const std::vector<double> wide = widened(unit);
   std::vector<double> features = wide;
   const double scale = std::sqrt(static_cast<double>(job.dim) / kWithin);
   for (double& value : features) value *= scale;
   VbxResult vb = vbx(features, std::vector<double>(job.dim, kBetween), result.initial_labels,
-                     {.fb = kIsotropicFb, .faded = kIsotropicFaded}, job.pool);
+                     {.fb = kIsotropicFb, .faded = kIsotropicFaded, .stop = job.stop}, job.pool);
   // A speaker is kept when it wins a row: with a constant variance unused ones fade slowly.
   std::vector<std::int32_t> labels;
   for (std::size_t t = 0; t < job.training.count(); ++t) {
@@ -193,7 +202,7 @@ void cluster_isotropic(Job& job, Result& result) {
 void cluster_agglomerative(Job& job, Result& result) {
   const std::vector<float> unit = unit_rows(job.training.rows, job.dim);
   std::vector<std::int32_t>& labels = result.initial_labels;
-  labels = agglomerate(unit, job.dim, job.range, job.pool);
+  labels = agglomerate(unit, job.dim, job.range, job.pool, job.stop);
   int clusters = *std::max_element(labels.begin(), labels.end()) + 1;
   // The tree may not offer the number asked for; the reference then misses it silently.
   if (!job.settings.reference && (clusters < job.range.low || clusters > job.range.high))
@@ -241,12 +250,14 @@ void check_input(const Input& input, const Settings& settings) {
 
 }  // namespace
 
-Result assign_speakers(const Input& input, const Settings& settings, base::TaskPool* pool) {
+Result assign_speakers(const Input& input, const Settings& settings, base::TaskPool* pool,
+                       const std::stop_token& stop) {
   check_hints(settings.hints, settings.reference);
   check_input(input, settings);
   Job job{input,
           settings,
           pool,
+          stop,
           training_pairs(input, pool),
           range_of(settings.hints),
           static_cast<std::size_t>(input.dim)};
@@ -278,13 +289,11 @@ Result assign_speakers(const Input& input, const Settings& settings, base::TaskP
       cluster_with_plda(job, result);
     else
       cluster_isotropic(job, result);
-    std::vector<double> scores = cosine_scores(input, result.centroids, pool);
-    if (settings.method == Method::kVbxIsotropic)
-      make_isotropic_scores(scores, active);
-    else
-      make_reference_scores(scores, active, job.one_to_one, settings.reference);
-    result.hard =
-        assign_pairs(scores, static_cast<std::size_t>(result.clusters), job.one_to_one, pool);
+    result.hard = assign_by_cosine(input, result.centroids, active,
+                                   {.isotropic = settings.method == Method::kVbxIsotropic,
+                                    .one_to_one = job.one_to_one,
+                                    .reference = settings.reference},
+                                   pool, stop);
   }
   result.hard_before_inactive = result.hard;
   for (std::size_t pair = 0; pair < active.size(); ++pair)

@@ -4,19 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <random>
-#include <stop_token>
-#include <thread>
 
 #include "base/task_pool.hpp"
-#include "cluster/agglomerative.hpp"
+#include "cluster/codes.hpp"
 #include "cluster/exact_distances.hpp"
 #include "cluster/rows.hpp"
-#include "diarist/error.hpp"
 #include "support/golden.hpp"
 
 namespace diarist::cluster {
@@ -214,6 +210,38 @@ TEST(ExactDistances, EqualRepeatedUpdatesOfLargeNodes) {
     for (const Merge& merge : tree) distances.merge(merge.left, merge.right);
     for (std::size_t k = tree.size(); k > tree.size() - 20; --k)
       EXPECT_EQ(distances.value(tree[k - 1].left, tree[k - 1].right), tree[k - 1].distance) << k;
+  }
+}
+
+// What a search relies on: codes, heads and tails never say that vectors are farther apart than
+// they are.
+TEST(Coder, KeepsItsErrors) {
+  for (const std::size_t dim : {5, 130, 192, 256}) {
+    const std::vector<float> rows = noisy_unit_rows(300, dim, 4, 0.4, 13);
+    const Coder coder(rows, dim, 1.0001);
+    EXPECT_EQ(coder.head_width() > 0, dim >= 128);
+    const Codes codes = coder.encode_all(rows, nullptr);
+    const auto distance = [](const std::int16_t* a, const std::int16_t* b, std::size_t width) {
+      double square = 0;
+      for (std::size_t i = 0; i < width; ++i) square += (a[i] - b[i]) * (a[i] - b[i]);
+      return std::sqrt(square);
+    };
+    for (std::size_t i = 0; i < 300; ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        double square = 0;
+        for (std::size_t d = 0; d < dim; ++d)
+          square += std::pow(double{rows[i * dim + d]} - double{rows[j * dim + d]}, 2);
+        const double truth = std::sqrt(square) * coder.scale();
+        const double coded = distance(&codes.numbers[i * coder.width()],
+                                      &codes.numbers[j * coder.width()], coder.width());
+        ASSERT_NEAR(coded, truth, 2 * coder.error());
+        if (coder.head_width() == 0) continue;
+        const double head = distance(&codes.heads[i * coder.head_width()],
+                                     &codes.heads[j * coder.head_width()], coder.head_width()) -
+                            2 * coder.head_error();
+        const double tail = std::max(0.0, std::abs(codes.tails[i] - codes.tails[j]) - 0.1);
+        ASSERT_LE(std::hypot(std::max(0.0, head), tail), truth);
+      }
   }
 }
 
