@@ -159,6 +159,10 @@ class CompactLinkage {
     Distance made;
     made.later = std::max(clusters_[a].node, clusters_[b].node);
     made.earlier = std::min(clusters_[a].node, clusters_[b].node);
+    if (exact_.equal_rows(made.later, made.earlier)) {
+      made.square = made.exact = 0;
+      return made;
+    }
     made.square = square_distance(centroid_a, centroids_.at(b, room), dim_);
     made.margin = clusters_[a].error + clusters_[b].error;
     return made;
@@ -173,6 +177,7 @@ class CompactLinkage {
       if (best.later >= 0 && !judge_.less(to_each, best)) continue;
       best = to_each;
       neighbour = each;
+      if (exact_.equal_rows(best.later, best.earlier)) break;  // nothing is nearer
     }
     return best;
   }
@@ -201,6 +206,7 @@ class CompactLinkage {
           if (all[j].low() > high) continue;
           unclear[i].push_back(scratch.found[j]);
           bounds[i] = all[j];
+          if (exact_.equal_rows(all[j].later, all[j].earlier)) break;  // nothing is nearer
         }
       }
     });
@@ -254,6 +260,7 @@ class CompactLinkage {
     cells_.measure(code, scratch_.cells);
     cells_.within_reach(code, y, scratch_.cells, scratch_.found);
     for (const std::uint32_t z : scratch_.found) {
+      if (heap_.value(z).exact == 0) continue;  // no distance is less
       Distance to_y = distance(y, z, centroid, scratch_.there);
       if (!judge_.less(to_y, heap_.value(z))) continue;
       neighbour_[z] = y;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "base/run_control.hpp"
 #include "cluster/kernels.hpp"
@@ -10,7 +11,12 @@ namespace diarist::cluster {
 namespace {
 
 constexpr std::size_t kMostCells = std::size_t{1} << 18;  // of a block: 2 MB
-constexpr std::size_t kFewCells = 4;                      // not worth a tile of 64
+constexpr std::size_t kMostAnswers = std::size_t{1} << 19;
+constexpr std::size_t kFewCells = 4;  // not worth a tile of 64
+
+std::uint64_t key_of(std::int32_t later, std::int32_t earlier) {
+  return static_cast<std::uint64_t>(later) << 32U | static_cast<std::uint32_t>(earlier);
+}
 
 // The sum of tile_distances() for one pair.
 double plain_distance(const float* a, const float* b, std::size_t dim) {
@@ -32,14 +38,23 @@ ExactDistances::ExactDistances(std::span<const float> rows, std::size_t dim, std
   const std::size_t count = rows.size() / dim;
   sizes_.assign(count, 1);
   sizes_.reserve(2 * count);
+  row_below_.reserve(2 * count);
+  std::unordered_map<std::string_view, std::int32_t> firsts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bytes = std::as_bytes(rows.subspan(i * dim, dim));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    row_below_.push_back(firsts.emplace(text, static_cast<std::int32_t>(i)).first->second);
+  }
   children_.reserve(count);
   merged_.reserve(count);
 }
 
 std::int32_t ExactDistances::merge(std::int32_t left, std::int32_t right) {
   children_.emplace_back(left, right);
-  merged_.push_back(-1);
+  const bool equal = equal_rows(left, right);
+  merged_.push_back(equal ? 0 : -1);
   sizes_.push_back(size(left) + size(right));
+  row_below_.push_back(equal ? row_below_[static_cast<std::size_t>(left)] : kDifferent);
   return static_cast<std::int32_t>(sizes_.size()) - 1;
 }
 
@@ -75,6 +90,14 @@ double ExactDistances::join(std::int32_t node, double to_left, double to_right) 
   return std::sqrt(square < 0 ? 0.0 : square);
 }
 
+// What needs no work.
+std::optional<double> ExactDistances::known(std::int32_t later, std::int32_t earlier) const {
+  if (equal_rows(later, earlier)) return 0;
+  const auto found = answers_.find(key_of(later, earlier));
+  if (found == answers_.end()) return std::nullopt;
+  return found->second;
+}
+
 // The later one of two nodes came to be while the other stood there: its distance follows from
 // those of its children. Without recursion, since chains are as deep as they are long.
 double ExactDistances::pair(std::int32_t a, std::int32_t b) {
@@ -83,47 +106,71 @@ double ExactDistances::pair(std::int32_t a, std::int32_t b) {
     int answers = 0;
     double to_left = 0;
   };
-  std::vector<Question> open = {{std::max(a, b), std::min(a, b)}};
+  // Equal rows have equal distances, so that of the first stands for all.
+  const auto question_of = [this](std::int32_t one, std::int32_t other) {
+    if (is_row(one)) one = row_below_[static_cast<std::size_t>(one)];
+    if (is_row(other)) other = row_below_[static_cast<std::size_t>(other)];
+    return Question{std::max(one, other), std::min(one, other)};
+  };
+  const auto is_known = [&](std::int32_t one, std::int32_t other) {
+    const Question question = question_of(one, other);
+    return known(question.later, question.other).has_value();
+  };
+  const auto keep = [this](const Question& question, double value) {
+    if (answers_.size() >= kMostAnswers) answers_.clear();
+    answers_[key_of(question.later, question.other)] = value;
+    return value;
+  };
+  std::vector<Question> open = {question_of(a, b)};
   double answer = 0;
   while (!open.empty()) {
     base::check_stop(stop_);
     Question& question = open.back();
-    const std::size_t cells = static_cast<std::size_t>(size(question.later)) *
-                              static_cast<std::size_t>(size(question.other));
-    if (cells <= kMostCells || is_row(question.later)) {
-      answer = block(question.later, question.other);
-      open.pop_back();
-      continue;
+    if (question.answers == 0) {
+      if (const auto value = known(question.later, question.other)) {
+        answer = *value;
+        open.pop_back();
+        continue;
+      }
+      const std::size_t cells = static_cast<std::size_t>(size(question.later)) *
+                                static_cast<std::size_t>(size(question.other));
+      if (is_row(question.later) ||
+          (cells <= kMostCells && !is_known(children(question.later).first, question.other) &&
+           !is_known(children(question.later).second, question.other))) {
+        answer = keep(question, block(question.later, question.other));
+        open.pop_back();
+        continue;
+      }
     }
     if (question.answers == 1) question.to_left = answer;
     if (question.answers == 2) {
-      answer = join(question.later, question.to_left, answer);
+      answer = keep(question, join(question.later, question.to_left, answer));
       open.pop_back();
       continue;
     }
     const auto [left, right] = children(question.later);
     const std::int32_t child = question.answers++ == 0 ? left : right;
-    const std::int32_t other = question.other;
-    open.push_back({std::max(child, other), std::min(child, other)});
+    open.push_back(question_of(child, question.other));
   }
   return answer;
 }
 
 void ExactDistances::spread(std::int32_t node, Side& side,
-                            std::vector<std::pair<std::int32_t, bool>>& merges, bool second) {
+                            std::vector<std::pair<std::int32_t, std::size_t>>& merges,
+                            std::size_t which) {
   std::vector<std::int32_t> stack = {node};
   while (!stack.empty()) {
     const std::int32_t each = stack.back();
     stack.pop_back();
     if (is_row(each)) {
       const std::uint32_t place = static_cast<std::uint32_t>(side.leaves.size());
-      places_[static_cast<std::size_t>(each)] = place;
+      places_[which][static_cast<std::size_t>(each)] = place;
       side.leaves.push_back(each);
       side.live.push_back(place);
       side.at.push_back(place);
       continue;
     }
-    merges.emplace_back(each, second);
+    merges.emplace_back(each, which);
     stack.push_back(children(each).first);
     stack.push_back(children(each).second);
   }
@@ -142,18 +189,18 @@ void ExactDistances::fill(const Side& a, const Side& b) {
         cells_[i * width + j] = plain_distance(row(a.leaves[i]), row(b.leaves[j]), dim_);
     return;
   }
-  std::vector<double> wide(height * dim_), panel(dim_ * kTile);
-  for (std::size_t i = 0; i < height; ++i)
-    std::copy_n(row(a.leaves[i]), dim_, wide.begin() + static_cast<std::ptrdiff_t>(i * dim_));
-  for (std::size_t column = 0; column < width; column += kTile) {
-    for (std::size_t j = 0; j < kTile; ++j) {
-      const float* from = row(b.leaves[std::min(column + j, width - 1)]);
-      for (std::size_t d = 0; d < dim_; ++d) panel[d * kTile + j] = from[d];
+  std::vector<double> wide(kTile * dim_), panel(dim_ * kTile);
+  for (std::size_t i = 0; i < height; i += kTile) {
+    TileRows left;
+    for (std::size_t r = 0; r < kTile; ++r) {
+      std::copy_n(row(a.leaves[std::min(i + r, height - 1)]), dim_, &wide[r * dim_]);
+      left.rows[r] = &wide[r * dim_];
     }
-    for (std::size_t i = 0; i < height; i += kTile) {
-      TileRows left;
-      for (std::size_t r = 0; r < kTile; ++r)
-        left.rows[r] = &wide[std::min(i + r, height - 1) * dim_];
+    for (std::size_t column = 0; column < width; column += kTile) {
+      for (std::size_t j = 0; j < kTile; ++j) {
+        const float* from = row(b.leaves[std::min(column + j, width - 1)]);
+        for (std::size_t d = 0; d < dim_; ++d) panel[d * kTile + j] = from[d];
+      }
       double tile[kTile * kTile];
       tile_distances(left, panel.data(), dim_, tile);
       for (std::size_t r = 0; r < kTile && i + r < height; ++r)
@@ -164,24 +211,25 @@ void ExactDistances::fill(const Side& a, const Side& b) {
 }
 
 double ExactDistances::block(std::int32_t a, std::int32_t b) {
-  places_.resize(sizes_.size());
   Side sides[2];
-  std::vector<std::pair<std::int32_t, bool>> merges;
-  spread(a, sides[0], merges, false);
-  spread(b, sides[1], merges, true);
+  for (auto& places : places_) places.resize(sizes_.size());
+  std::vector<std::pair<std::int32_t, std::size_t>> merges;
+  spread(a, sides[0], merges, 0);
+  spread(b, sides[1], merges, 1);
   fill(sides[0], sides[1]);
   std::sort(merges.begin(), merges.end());
   const std::size_t width = sides[1].leaves.size();
-  for (const auto& [node, second] : merges) {
-    Side& side = sides[second ? 1 : 0];
-    const std::uint32_t left = places_[static_cast<std::size_t>(children(node).first)];
-    const std::uint32_t right = places_[static_cast<std::size_t>(children(node).second)];
-    const std::size_t step = second ? 1 : width, across = second ? width : 1;
-    for (const std::uint32_t other : sides[second ? 0 : 1].live) {
+  for (const auto& [node, which] : merges) {
+    Side& side = sides[which];
+    std::vector<std::uint32_t>& places = places_[which];
+    const std::uint32_t left = places[static_cast<std::size_t>(children(node).first)];
+    const std::uint32_t right = places[static_cast<std::size_t>(children(node).second)];
+    const std::size_t step = which == 0 ? width : 1, across = which == 0 ? 1 : width;
+    for (const std::uint32_t other : sides[1 - which].live) {
       double& cell = cells_[left * step + other * across];
       cell = join(node, cell, cells_[right * step + other * across]);
     }
-    places_[static_cast<std::size_t>(node)] = left;
+    places[static_cast<std::size_t>(node)] = left;
     side.live[side.at[right]] = side.live.back();
     side.at[side.live.back()] = side.at[right];
     side.live.pop_back();

@@ -127,6 +127,15 @@ TEST(CompactLinkage, EqualsStoredDistancesOnCopies) {
     }
     expect_same_tree(rows, 64, std::to_string(copies) + " copies");
   }
+  // Few vectors, very often.
+  const std::vector<float> few = noisy_unit_rows(4, 8, 2, 0.5, 78);
+  std::vector<float> often;
+  for (std::size_t i = 0; i < 1500; ++i) {
+    const std::size_t from = random.below(4) * 8;
+    often.insert(often.end(), few.begin() + static_cast<std::ptrdiff_t>(from),
+                 few.begin() + static_cast<std::ptrdiff_t>(from + 8));
+  }
+  expect_same_tree(often, 8, "few vectors");
   expect_same_tree(std::vector<float>(300 * 3, 0.5F), 3, "one vector");
   expect_same_tree(std::vector<float>(50 * 3, 0.0F), 3, "zeros");
 }
