@@ -53,7 +53,8 @@ void make_orthonormal(std::vector<double>& basis, std::size_t dim) {
 
 }  // namespace
 
-Coder::Coder(std::span<const float> rows, std::size_t dim, double radius)
+Coder::Coder(std::span<const float> rows, std::size_t dim, double radius,
+             const std::stop_token& stop)
     : dim_(dim),
       width_((dim + kCodeStep - 1) / kCodeStep * kCodeStep),
       scale_(radius > 0 ? kCodeLength / radius : 1),
@@ -61,12 +62,12 @@ Coder::Coder(std::span<const float> rows, std::size_t dim, double radius)
   if (dim < 2 * kCodeStep || !std::isfinite(scale_)) return;  // heads would save nothing
   head_width_ = kCodeStep;
   head_error_ = 0.5 * std::sqrt(static_cast<double>(head_width_)) + 0.01;
-  find_directions(rows);
+  find_directions(rows, stop);
 }
 
 // The directions in which a sample of the rows differs most, about: a few rounds of the power
 // method for all of them together. Any others would be right, these leave short tails.
-void Coder::find_directions(std::span<const float> rows) {
+void Coder::find_directions(std::span<const float> rows, const std::stop_token& stop) {
   const std::size_t count = rows.size() / dim_, sample = std::min(kSample, count);
   std::vector<double> values(sample * dim_), mean(dim_);
   for (std::size_t i = 0; i < sample; ++i)
@@ -85,6 +86,7 @@ void Coder::find_directions(std::span<const float> rows) {
     make_orthonormal(basis_, dim_);
     std::vector<double> next(basis_.size());
     for (std::size_t i = 0; i < sample; ++i) {
+      base::check_stop(stop);
       const double* row = &values[i * dim_];
       head_products(row, basis_.data(), dim_, heads.data());
       for (std::size_t d = 0; d < dim_; ++d)
@@ -112,7 +114,8 @@ void Coder::encode(const double* vector, Code& code) const {
   code.tail = static_cast<float>(std::sqrt(std::max(0.0, all - head)));
 }
 
-Codes Coder::encode_all(std::span<const float> rows, base::TaskPool* pool) const {
+Codes Coder::encode_all(std::span<const float> rows, base::TaskPool* pool,
+                        const std::stop_token& stop) const {
   const std::size_t count = rows.size() / dim_;
   Codes codes;
   codes.numbers.resize(count * width_);
@@ -120,7 +123,7 @@ Codes Coder::encode_all(std::span<const float> rows, base::TaskPool* pool) const
   codes.squares.resize(count);
   codes.head_squares.resize(count);
   codes.tails.resize(count);
-  parallel_for(pool, (count + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+  parallel_for(pool, (count + kRowBlock - 1) / kRowBlock, stop, [&](std::size_t block) {
     Code code;
     std::vector<double> wide(dim_);
     for (std::size_t row = block * kRowBlock; row < std::min(count, (block + 1) * kRowBlock);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::base {
@@ -32,7 +33,9 @@ struct Codes {
 class Coder {
  public:
   /// \param rows [n, dim], finite, n >= 1. \param radius length of the longest.
-  Coder(std::span<const float> rows, std::size_t dim, double radius);
+  /// \throws Error kCancelled, as encode_all().
+  Coder(std::span<const float> rows, std::size_t dim, double radius,
+        const std::stop_token& stop = {});
 
   std::size_t width() const noexcept { return width_; }
   std::size_t head_width() const noexcept { return head_width_; }  ///< 0: no heads
@@ -43,10 +46,11 @@ class Coder {
   double head_error() const noexcept { return head_error_; }
 
   void encode(const double* vector, Code& code) const;
-  Codes encode_all(std::span<const float> rows, base::TaskPool* pool) const;
+  Codes encode_all(std::span<const float> rows, base::TaskPool* pool,
+                   const std::stop_token& stop = {}) const;
 
  private:
-  void find_directions(std::span<const float> rows);
+  void find_directions(std::span<const float> rows, const std::stop_token& stop);
 
   std::size_t dim_, width_, head_width_ = 0;
   double scale_ = 1, error_ = 0, head_error_ = 0;

@@ -82,7 +82,7 @@ class CompactLinkage {
         dim_(dim),
         count_(rows.size() / dim),
         radius_(longest(rows, dim)),
-        coder_(rows, dim, radius_),
+        coder_(rows, dim, radius_, options.stop),
         centroids_(rows, dim),
         exact_(rows, dim, options.stop),
         judge_(exact_),
@@ -93,7 +93,10 @@ class CompactLinkage {
         heap_({}, judge_) {
     measure_errors();
     std::iota(forward_.begin(), forward_.end(), 0U);
-    cells_.build(std::make_unique<Codes>(coder_.encode_all(rows, pool)).get(), pool);
+    {
+      const Codes codes = coder_.encode_all(rows, pool, options.stop);
+      cells_.build(&codes, pool, options.stop);
+    }
     find_all_neighbours();
   }
 
@@ -105,7 +108,7 @@ class CompactLinkage {
       base::check_stop(options_.stop);
       tree.push_back(merge_nearest());
       if (2 * cells_.count() > built_) continue;
-      cells_.build(nullptr, pool_);
+      cells_.build(nullptr, pool_, options_.stop);
       built_ = cells_.count();
     }
     settle(tree);
@@ -322,6 +325,7 @@ class CompactLinkage {
   NeighbourCells cells_;
   Heap heap_;
   std::vector<Distance> merged_;  // by merge
+  double most_error_ = 0;         // no cluster's error is larger
   std::size_t built_ = 0;         // clusters when the cells were made
   Scratch scratch_;
 };

@@ -41,6 +41,7 @@ ExactDistances::ExactDistances(std::span<const float> rows, std::size_t dim, std
   row_below_.reserve(2 * count);
   std::unordered_map<std::string_view, std::int32_t> firsts;
   for (std::size_t i = 0; i < count; ++i) {
+    base::check_stop(stop_);
     const auto bytes = std::as_bytes(rows.subspan(i * dim, dim));
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     row_below_.push_back(firsts.emplace(text, static_cast<std::int32_t>(i)).first->second);

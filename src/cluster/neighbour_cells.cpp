@@ -90,7 +90,7 @@ void NeighbourCells::find_home(const std::int16_t* numbers, std::uint32_t row, H
   home.products = {};
 }
 
-void NeighbourCells::build(const Codes* codes, base::TaskPool* pool) {
+void NeighbourCells::build(const Codes* codes, base::TaskPool* pool, const std::stop_token& stop) {
   const std::vector<Cell> old = std::move(cells_);
   const std::vector<std::uint32_t> old_cells = cell_of_, old_places = place_of_;
   std::vector<std::uint32_t> rows;
@@ -113,7 +113,7 @@ void NeighbourCells::build(const Codes* codes, base::TaskPool* pool) {
   }
   choose_centres(rows, numbers);
   std::vector<Home> homes(rows.size());
-  parallel_for(pool, (rows.size() + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+  parallel_for(pool, (rows.size() + kRowBlock - 1) / kRowBlock, stop, [&](std::size_t block) {
     const std::size_t last = std::min(rows.size(), (block + 1) * kRowBlock);
     for (std::size_t i = block * kRowBlock; i < last; ++i) {
       homes[i].square = members[i].square;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,8 @@ class NeighbourCells {
   NeighbourCells(std::size_t rows, const Coder& coder);
 
   /// Takes in all rows, or once more those that are there: centres are chosen anew.
-  /// \param codes of all rows, or null.
-  void build(const Codes* codes, base::TaskPool* pool);
+  /// \param codes of all rows, or null. \throws Error kCancelled.
+  void build(const Codes* codes, base::TaskPool* pool, const std::stop_token& stop = {});
 
   /// Distances of a code to all centres, for the searches below.
   void measure(const Code& code, Scratch& scratch) const;
