@@ -232,7 +232,7 @@ TEST(Coder, KeepsItsErrors) {
     const Codes codes = coder.encode_all(rows, nullptr);
     const auto distance = [](const std::int16_t* a, const std::int16_t* b, std::size_t width) {
       double square = 0;
-      for (std::size_t i = 0; i < width; ++i) square += (a[i] - b[i]) * (a[i] - b[i]);
+      for (std::size_t i = 0; i < width; ++i) square += std::pow(double{a[i] * 1.0} - b[i], 2);
       return std::sqrt(square);
     };
     for (std::size_t i = 0; i < 300; ++i)
