@@ -144,7 +144,7 @@ class CompactLinkage {
 
   double error_of(const Cluster& cluster) const {
     const double estimate = 0.5 * (static_cast<double>(dim_) + 8) * kRoundoff * largest_square_;
-    return 2 * (cluster.update_error + 4.1 * radius_ * cluster.centroid_error + estimate);
+    return 1.1 * (cluster.update_error + 4.1 * radius_ * cluster.centroid_error + estimate);
   }
 
   // How much farther than the nearest code the code of the nearest cluster may be.
@@ -287,10 +287,10 @@ class CompactLinkage {
     both.node = exact_.merge(std::min(a.node, b.node), std::max(a.node, b.node));
     both.size = size;
     // An update takes the squares to both with their parts, and that between them with the product
-    // of the parts; sixteen roundings are more than it makes.
+    // of the parts; it makes eight roundings of its own.
     both.update_error = part_a * a.update_error + part_b * b.update_error +
                         part_a * part_b * (a.update_error + b.update_error) +
-                        16 * kRoundoff * largest_square_;
+                        9 * kRoundoff * largest_square_;
     both.centroid_error =
         part_a * a.centroid_error + part_b * b.centroid_error + 4 * kRoundoff * radius_;
     both.error = error_of(both);

@@ -219,6 +219,8 @@ void NeighbourCells::measure_members(const Code& code, const Cell& cell, const L
     code_products(code.head.data(), cell.heads.data(), places.data(), places.size(), head_width_,
                   scratch.products.data());
     // Limits hold for codes; the vectors themselves may be nearer, heads and tails never farther.
+    // Heads within h of a limit l: squares are at most l^2 - tail^2 + 2 h l + h^2, or a little
+    // more.
     const double more = 2 * coder_->error() + kRounding;
     const double head_more = 2 * coder_->head_error() + kRounding;
     std::size_t left = 0;
@@ -226,11 +228,10 @@ void NeighbourCells::measure_members(const Code& code, const Cell& cell, const L
       const Member& member = cell.members[places[i]];
       const double limit = limit_of(member) + more;
       const double tail = std::max(0.0, std::abs(double{code.tail} - member.tail) - kRounding);
-      if (tail > limit) continue;
-      const double head_limit = std::sqrt(limit * limit - tail * tail) + head_more;
-      if (square_of(code.head_square, member.head_square, scratch.products[i]) <=
-          head_limit * head_limit)
-        places[left++] = places[i];
+      const double head = square_of(code.head_square, member.head_square, scratch.products[i]);
+      const double most = (limit + head_more) * (limit + head_more) - tail * tail;
+      places[left] = places[i];
+      left += head <= most ? 1 : 0;  // without a jump that nobody can foresee
     }
     places.resize(left);
   }
@@ -245,12 +246,17 @@ void NeighbourCells::nearest(const Code& code, std::uint32_t row, double gap, Sc
   scratch.found.clear();
   const auto scan = [&](std::uint32_t number) {
     const Cell& cell = cells_[number];
-    const double to_centre = scratch.centres[number];
-    scratch.places.clear();
-    for (std::uint32_t i = 0; i < cell.members.size(); ++i)
-      if (cell.members[i].row > row &&
-          std::abs(to_centre - cell.members[i].spoke) <= limit + kRounding)
-        scratch.places.push_back(i);
+    const float to_centre = scratch.centres[number];
+    scratch.places.resize(cell.members.size());
+    std::size_t picked = 0;
+    const float most = static_cast<float>(limit + 2 * kRounding);
+    for (std::uint32_t i = 0; i < cell.members.size(); ++i) {
+      const Member& member = cell.members[i];
+      scratch.places[picked] = i;
+      picked += static_cast<std::size_t>(member.row > row) &
+                static_cast<std::size_t>(std::abs(to_centre - member.spoke) <= most);
+    }
+    scratch.places.resize(picked);
     measure_members(
         code, cell, [&](const Member&) { return limit; }, scratch);
     for (std::size_t i = 0; i < scratch.places.size(); ++i) {
@@ -296,19 +302,23 @@ void NeighbourCells::within_reach(const Code& code, std::uint32_t row, Scratch& 
   found.clear();
   for (std::size_t number = 0; number < cells_.size(); ++number) {
     Cell& cell = cells_[number];
-    const double to_centre = scratch.centres[number];
+    const float to_centre = scratch.centres[number];
     if (cell.members.empty() || cell.lowest >= row ||
         to_centre - cell.radius > cell.reach + kRounding)
       continue;
-    scratch.places.clear();
+    scratch.places.resize(cell.members.size());
+    std::size_t picked = 0;
     float most = 0;
+    constexpr float kMore = 2 * kRounding;
     for (std::uint32_t i = 0; i < cell.members.size(); ++i) {
       const Member& member = cell.members[i];
       most = std::max(most, member.reach);
-      if (member.row < row &&
-          std::abs(to_centre - member.spoke) <= double{member.reach} + kRounding)
-        scratch.places.push_back(i);
+      scratch.places[picked] = i;
+      picked +=
+          static_cast<std::size_t>(member.row < row) &
+          static_cast<std::size_t>(std::abs(to_centre - member.spoke) <= member.reach + kMore);
     }
+    scratch.places.resize(picked);
     cell.reach = most;
     measure_members(
         code, cell, [](const Member& member) { return double{member.reach}; }, scratch);
