@@ -37,7 +37,8 @@ struct Options {
   double threshold = 0.6;
   int threads = 2;
   std::size_t most_stored = cluster::kMostStoredRows;
-  bool whole = false;  // with assignment, from windows
+  bool whole = false;    // with assignment, from windows
+  bool compare = false;  // linkage on centroids with that on stored distances
 };
 
 using Arrays = std::map<std::string, base::NpyArray>;
@@ -143,6 +144,28 @@ std::size_t clusters_of(const std::vector<std::int32_t>& labels) {
   return static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1;
 }
 
+// Both ways to make the tree: the first merge that differs, or that none does.
+void compare(const Options& options, const std::vector<float>& unit, base::TaskPool& pool,
+             Watch& watch) {
+  const auto tree_of = [&](std::size_t most_stored, const char* what) {
+    auto tree = cluster::centroid_linkage(
+        unit, kDim, &pool,
+        {.most_stored_rows = most_stored, .cut = options.threshold, .order = true, .stop = {}});
+    watch.lap(what);
+    return tree;
+  };
+  const std::vector<cluster::Merge> compact = tree_of(0, "centroids");
+  const std::vector<cluster::Merge> stored = tree_of(options.rows, "distances");
+  for (std::size_t k = 0; k < stored.size(); ++k)
+    if (compact[k].left != stored[k].left || compact[k].right != stored[k].right) {
+      std::printf("merge %zu of %zu differs\n", k, stored.size());
+      return;
+    }
+  const bool labels = cluster::flat_clusters(compact, options.threshold) ==
+                      cluster::flat_clusters(stored, options.threshold);
+  std::printf("%zu merges are equal, labels %s\n", stored.size(), labels ? "too" : "differ");
+}
+
 void run_stages(const Options& options, Windows windows, base::TaskPool& pool, Watch& watch) {
   cluster::Training training =
       cluster::training_pairs({static_cast<int>(windows.count()), static_cast<int>(kDim),
@@ -154,6 +177,7 @@ void run_stages(const Options& options, Windows windows, base::TaskPool& pool, W
   {
     const std::vector<float> unit = cluster::unit_rows(training.rows, kDim);
     watch.lap("vectors");
+    if (options.compare) return compare(options, unit, pool, watch);
     const auto tree = cluster::centroid_linkage(
         unit, kDim, &pool,
         {.most_stored_rows = options.most_stored, .cut = options.threshold, .stop = {}});
@@ -204,13 +228,15 @@ int run(int count, char** arguments) {
       options.most_stored = static_cast<std::size_t>(value());
     else if (name == "--whole")
       options.whole = true;
+    else if (name == "--compare")
+      options.compare = true;
     else
       names.push_back(name);
   }
   if (names.size() != 2) {
     std::printf(
         "usage: long_clustering CAPTURE PLDA [--rows N] [--noise X] [--threshold X] [--threads N]\n"
-        "                       [--most-stored N] [--whole]\n"
+        "                       [--most-stored N] [--whole] [--compare]\n"
         "CAPTURE has raw_embeddings.npz and segmentations.npz, PLDA xvec_transform.npz and "
         "plda.npz\n");
     return 2;

@@ -74,12 +74,15 @@ TEST(Cancellation, OfTheLinkage) {
                      });
 }
 
-// Equal rows: every decision is a tie, and is made exactly.
+// Corners of a cube: nearly every decision is a tie, and is made exactly.
 TEST(Cancellation, OfALinkageFullOfTies) {
-  const std::vector<float> rows(2000 * 64, 0.125F);
-  expect_to_stop("ties", 0.1, [&](const std::stop_token& stop) {
-    centroid_linkage(rows, 64, nullptr, {.most_stored_rows = 0, .stop = stop});
-  });
+  std::mt19937 engine(2);
+  std::vector<float> rows(3000 * 20);
+  for (float& x : rows) x = static_cast<float>(engine() % 2);
+  for (const double after : {0.02, 0.08})
+    expect_to_stop("ties", after, [&](const std::stop_token& stop) {
+      centroid_linkage(rows, 20, nullptr, {.most_stored_rows = 0, .stop = stop});
+    });
 }
 
 TEST(Cancellation, OfVbx) {
