@@ -191,6 +191,7 @@ void ExactDistances::fill(const Side& a, const Side& b) {
     return;
   }
   std::vector<double> wide(kTile * dim_), panel(dim_ * kTile);
+  std::size_t packed = width;  // column in the panel; a narrow block has one for all its rows
   for (std::size_t i = 0; i < height; i += kTile) {
     TileRows left;
     for (std::size_t r = 0; r < kTile; ++r) {
@@ -198,10 +199,11 @@ void ExactDistances::fill(const Side& a, const Side& b) {
       left.rows[r] = &wide[r * dim_];
     }
     for (std::size_t column = 0; column < width; column += kTile) {
-      for (std::size_t j = 0; j < kTile; ++j) {
+      for (std::size_t j = 0; j < kTile && column != packed; ++j) {
         const float* from = row(b.leaves[std::min(column + j, width - 1)]);
         for (std::size_t d = 0; d < dim_; ++d) panel[d * kTile + j] = from[d];
       }
+      packed = column;
       double tile[kTile * kTile];
       tile_distances(left, panel.data(), dim_, tile);
       for (std::size_t r = 0; r < kTile && i + r < height; ++r)

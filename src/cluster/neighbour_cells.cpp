@@ -11,7 +11,7 @@
 namespace diarist::cluster {
 namespace {
 
-constexpr std::size_t kRowsPerCell = 128;    // on average, when cells are made
+constexpr std::size_t kRowsPerCell = 128;   // on average, when cells are made
 constexpr std::size_t kSmallestBand = 256;  // rows; every further band is as large as all before
 constexpr std::size_t kRowBlock = 256;      // rows per task
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
