@@ -1,5 +1,6 @@
 // Clustering of recordings of many hours: vectors drawn from a captured recording, with noise.
-// Nothing of the capture is stored. Prints seconds and peak memory after every stage.
+// Nothing of the capture is stored. Prints seconds, peak memory and the longest time without a look
+// at the stop token after every stage.
 
 #include <sys/resource.h>
 
@@ -24,6 +25,7 @@
 #include "cluster/speakers.hpp"
 #include "cluster/training.hpp"
 #include "cluster/vbx.hpp"
+#include "support/look_clock.hpp"
 
 namespace diarist::bench {
 namespace {
@@ -39,6 +41,7 @@ struct Options {
   std::size_t most_stored = cluster::kMostStoredRows;
   bool whole = false;    // with assignment, from windows
   bool compare = false;  // linkage on centroids with that on stored distances
+  bool scatter = false;  // vectors without any speakers instead of the capture
 };
 
 using Arrays = std::map<std::string, base::NpyArray>;
@@ -111,6 +114,20 @@ Windows draw(const Windows& from, std::size_t rows, double noise) {
   return drawn;
 }
 
+// Vectors in all directions, three per window: the worst case for searches of neighbours.
+Windows scattered(std::size_t rows) {
+  std::mt19937_64 engine(7);
+  std::normal_distribution<double> normal;
+  Windows windows;
+  const std::size_t count = (rows + 2) / 3;
+  windows.activity.resize(count * cluster::kFrames);
+  for (std::size_t i = 0; i < windows.activity.size(); ++i)
+    windows.activity[i] = static_cast<std::uint8_t>(1U << (i % cluster::kFrames / 200));
+  windows.embeddings.resize(count * 3 * kDim);
+  for (float& x : windows.embeddings) x = static_cast<float>(normal(engine));
+  return windows;
+}
+
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -127,9 +144,9 @@ class Watch {
     getrusage(RUSAGE_SELF, &usage);
     const auto now = std::chrono::steady_clock::now();
     const double processor = processor_seconds();
-    std::printf("%-12s %8.2f s wall %8.2f s of processors, peak %5.0f MB\n", what,
-                std::chrono::duration<double>(now - wall_).count(), processor - processor_,
-                static_cast<double>(usage.ru_maxrss) / 1000);
+    std::printf("%-12s %8.2f s wall %8.2f s of processors, peak %5.0f MB, a look every %.3f s\n",
+                what, std::chrono::duration<double>(now - wall_).count(), processor - processor_,
+                static_cast<double>(usage.ru_maxrss) / 1000, test::longest_without_a_look());
     std::fflush(stdout);
     wall_ = now;
     processor_ = processor;
@@ -228,6 +245,8 @@ int run(int count, char** arguments) {
       options.most_stored = static_cast<std::size_t>(value());
     else if (name == "--whole")
       options.whole = true;
+    else if (name == "--scatter")
+      options.scatter = true;
     else if (name == "--compare")
       options.compare = true;
     else
@@ -236,7 +255,7 @@ int run(int count, char** arguments) {
   if (names.size() != 2) {
     std::printf(
         "usage: long_clustering CAPTURE PLDA [--rows N] [--noise X] [--threshold X] [--threads N]\n"
-        "                       [--most-stored N] [--whole] [--compare]\n"
+        "                       [--most-stored N] [--whole] [--compare] [--scatter]\n"
         "CAPTURE has raw_embeddings.npz and segmentations.npz, PLDA xvec_transform.npz and "
         "plda.npz\n");
     return 2;
@@ -245,7 +264,10 @@ int run(int count, char** arguments) {
   options.plda = names[1];
   base::TaskPool pool(options.threads);
   Watch watch;
-  Windows windows = draw(read_capture(options.capture), options.rows, options.noise);
+  Windows windows = options.scatter
+                        ? scattered(options.rows)
+                        : draw(read_capture(options.capture), options.rows, options.noise);
+  test::longest_without_a_look();
   if (options.whole)
     run_whole(options, windows, pool, watch);
   else

@@ -105,6 +105,7 @@ std::vector<std::int32_t> agglomerate(std::span<const float> rows, std::size_t d
       static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
   std::iota(target.begin(), target.end(), 0);
   for (std::size_t s = 0; s < sizes.small.size(); ++s) {
+    base::check_stop(stop);
     double best = 0;
     for (std::size_t b = 0; b < sizes.large.size(); ++b) {
       double dot = 0;

@@ -81,7 +81,7 @@ class CompactLinkage {
         pool_(pool),
         dim_(dim),
         count_(rows.size() / dim),
-        radius_(longest(rows, dim)),
+        radius_(longest(rows, dim, options.stop)),
         coder_(rows, dim, radius_, options.stop),
         centroids_(rows, dim),
         exact_(rows, dim, options.stop),
@@ -105,7 +105,6 @@ class CompactLinkage {
     tree.reserve(count_ - 1);
     built_ = count_;
     while (tree.size() + 1 < count_) {
-      base::check_stop(options_.stop);
       tree.push_back(merge_nearest());
       if (2 * cells_.count() > built_) continue;
       cells_.build(nullptr, pool_, options_.stop);
@@ -117,9 +116,10 @@ class CompactLinkage {
 
  private:
   // Length of the longest row.
-  static double longest(std::span<const float> rows, std::size_t dim) {
+  static double longest(std::span<const float> rows, std::size_t dim, const std::stop_token& stop) {
     double most = 0;
     for (std::size_t first = 0; first < rows.size(); first += dim) {
+      base::check_stop(stop);
       double square = 0;
       for (const float x : rows.subspan(first, dim)) square += double{x} * double{x};
       if (!std::isfinite(square))
@@ -240,6 +240,7 @@ class CompactLinkage {
 
   Merge merge_nearest() {
     for (;;) {
+      base::check_stop(options_.stop);
       const std::uint32_t row = static_cast<std::uint32_t>(heap_.top_row());
       const std::uint32_t other = now(neighbour_[row]);
       const double* centroid = centroids_.at(row, scratch_.here);

@@ -42,25 +42,32 @@ Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool,
              const std::stop_token& stop) {
   Data data;
   data.stop = stop;
-  data.values.assign(rows.begin(), rows.end());
+  resize_in_parts(data.values, rows.size(), stop);
+  std::copy(rows.begin(), rows.end(), data.values.begin());
   data.n = rows.size() / dim;
   data.dim = dim;
   data.pool = pool;
   const float count = static_cast<float>(data.n);
   std::vector<float> mean(dim, 0.0F), variance(dim, 0.0F);
-  for (std::size_t i = 0; i < data.n; ++i)
-    for (std::size_t d = 0; d < dim; ++d) mean[d] += data.row(i)[d];
+  in_parts(data.n, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t d = 0; d < dim; ++d) mean[d] += data.row(i)[d];
+  });
   for (float& value : mean) value /= count;
-  for (std::size_t i = 0; i < data.n; ++i)
-    for (std::size_t d = 0; d < dim; ++d) {
-      const float difference = data.row(i)[d] - mean[d];
-      variance[d] += difference * difference;
-      data.values[i * dim + d] = difference;
-    }
+  in_parts(data.n, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t d = 0; d < dim; ++d) {
+        const float difference = data.row(i)[d] - mean[d];
+        variance[d] += difference * difference;
+        data.values[i * dim + d] = difference;
+      }
+  });
   float sum = 0;
   for (const float value : variance) sum += value / count;
   data.tolerance = static_cast<float>(sum / static_cast<float>(dim) * kRelativeTolerance);
-  for (std::size_t i = 0; i < data.n; ++i) data.square.push_back(square_of(data.row(i), dim));
+  in_parts(data.n, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) data.square.push_back(square_of(data.row(i), dim));
+  });
   return data;
 }
 
@@ -70,7 +77,8 @@ std::vector<double> dot_products(const Data& data, std::span<const float> others
   std::vector<double> transposed(others.size());
   for (std::size_t c = 0; c < count; ++c)
     for (std::size_t d = 0; d < data.dim; ++d) transposed[d * count + c] = others[c * data.dim + d];
-  std::vector<double> dots(data.n * count);
+  std::vector<double> dots;
+  resize_in_parts(dots, data.n * count, data.stop);
   // Rows are widened per task: all of them at once would be the largest array of a long recording.
   parallel_for(data.pool, (data.n + kRowBlock - 1) / kRowBlock, data.stop, [&](std::size_t block) {
     const std::size_t first = block * kRowBlock, rows = std::min(kRowBlock, data.n - first);
@@ -166,6 +174,7 @@ std::vector<std::int32_t> nearest(const Data& data, const std::vector<float>& ce
   const std::vector<double> dots = dot_products(data, centres);
   std::vector<std::int32_t> labels(data.n);
   for (std::size_t i = 0; i < data.n; ++i) {
+    if (i % kRowBlock == 0) base::check_stop(data.stop);
     float best = std::numeric_limits<float>::infinity();
     for (std::size_t c = 0; c < count; ++c) {
       const float value = square[c] - 2.0F * static_cast<float>(dots[i * count + c]);
@@ -194,6 +203,7 @@ std::vector<float> means(const Data& data, const std::vector<float>& centres,
   std::vector<float> sums(centres.size(), 0.0F);
   std::vector<int> counts(static_cast<std::size_t>(k), 0);
   for (std::size_t i = 0; i < data.n; ++i) {
+    if (i % kRowBlock == 0) base::check_stop(data.stop);
     const std::size_t label = static_cast<std::size_t>(labels[i]);
     ++counts[label];
     for (std::size_t d = 0; d < data.dim; ++d) sums[label * data.dim + d] += data.row(i)[d];
@@ -205,7 +215,9 @@ std::vector<float> means(const Data& data, const std::vector<float>& centres,
     std::vector<std::size_t> far(data.n);
     std::iota(far.begin(), far.end(), std::size_t{0});
     std::vector<double> error(data.n);
-    for (std::size_t i = 0; i < data.n; ++i) error[i] = squared_error(data, centres, labels, i);
+    in_parts(data.n, data.stop, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) error[i] = squared_error(data, centres, labels, i);
+    });
     // Of equally far points the last one goes first.
     std::sort(far.begin(), far.end(), [&](std::size_t a, std::size_t b) {
       return error[a] != error[b] ? error[a] > error[b] : a > b;
@@ -252,8 +264,10 @@ Outcome lloyd(const Data& data, std::vector<float> centres, int k) {
     if (!repeated && shift <= data.tolerance) break;
   }
   if (!repeated) outcome.labels = nearest(data, centres, k);
-  for (std::size_t i = 0; i < data.n; ++i)
-    outcome.inertia += squared_error(data, centres, outcome.labels, i);
+  in_parts(data.n, data.stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      outcome.inertia += squared_error(data, centres, outcome.labels, i);
+  });
   return outcome;
 }
 

@@ -129,10 +129,12 @@ void NeighbourCells::build(const Codes* codes, base::TaskPool* pool, const std::
     cells_[i].members.reserve(sizes[i]);
   }
   count_ = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    members[i].spoke = homes[i].spoke;
-    add(homes[i].cell, members[i], numbers[i], heads[i]);
-  }
+  in_parts(rows.size(), stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      members[i].spoke = homes[i].spoke;
+      add(homes[i].cell, members[i], numbers[i], heads[i]);
+    }
+  });
 }
 
 void NeighbourCells::add(std::size_t number, const Member& member, const std::int16_t* numbers,

@@ -56,8 +56,8 @@ void Plda::features(std::span<const float> embeddings, std::vector<double>* whit
     base::fail(ErrorCode::kInvalidArgument, "{} embedding values are not rows of {}",
                embeddings.size(), kEmbedding);
   const std::size_t rows = embeddings.size() / kEmbedding;
-  if (whitened != nullptr) whitened->resize(rows * kFeature);
-  features.resize(rows * kFeature);
+  if (whitened != nullptr) resize_in_parts(*whitened, rows * kFeature, stop);
+  resize_in_parts(features, rows * kFeature, stop);
   // x = tr (b - mu), so B of the product is tr transposed.
   std::vector<double> tr_transposed(tr.size());
   for (std::size_t i = 0; i < kFeature; ++i)

@@ -48,8 +48,11 @@ void set_clusters(Result& result, std::vector<double> centroids, std::size_t dim
   result.clusters = static_cast<int>(result.centroids.size() / dim);
 }
 
-std::vector<double> widened(const std::vector<float>& values) {
-  return {values.begin(), values.end()};
+std::vector<double> widened(const std::vector<float>& values, const std::stop_token& stop = {}) {
+  std::vector<double> wide;
+  resize_in_parts(wide, values.size(), stop);
+  std::copy(values.begin(), values.end(), wide.begin());
+  return wide;
 }
 
 // Fewer than two training pairs, or one speaker asked for: one cluster for everybody.
@@ -57,7 +60,7 @@ void single_cluster(const Job& job, Result& result) {
   std::vector<double> mean(job.dim, std::numeric_limits<double>::quiet_NaN());
   if (job.training.count() > 0) {
     const std::vector<std::int32_t> labels(job.training.count(), 0);
-    mean = widened(cluster_means(job.training.rows, job.dim, labels, 1));
+    mean = widened(cluster_means(job.training.rows, job.dim, labels, 1, job.stop));
     if (job.settings.method == Method::kVbxIsotropic) normalize_rows(mean, job.dim);
   }
   set_clusters(result, std::move(mean), job.dim);
@@ -132,7 +135,7 @@ std::vector<double> weighted_means(const Job& job, const VbxResult& vb) {
 
 void cluster_with_plda(Job& job, Result& result) {
   const Training& training = job.training;
-  const std::vector<float> unit = unit_rows(training.rows, job.dim);
+  const std::vector<float> unit = unit_rows(training.rows, job.dim, job.stop);
   result.initial_labels = initial_labels(job, unit, kPldaThreshold);
   job.settings.plda->features(training.rows, nullptr, result.features, job.pool, job.stop);
   VbxResult vb = vbx(result.features, job.settings.plda->psi, result.initial_labels,
@@ -150,22 +153,25 @@ void cluster_with_plda(Job& job, Result& result) {
     job.one_to_one = false;
     int clusters = 0;
     const std::vector<std::int32_t> labels = forced_labels(job, unit, target, clusters);
-    centroids =
-        widened(cluster_means(training.rows, job.dim, labels, static_cast<std::size_t>(clusters)));
+    centroids = widened(cluster_means(training.rows, job.dim, labels,
+                                      static_cast<std::size_t>(clusters), job.stop));
   }
   set_clusters(result, std::move(centroids), job.dim);
 }
 
 // Means of the unit rows per label, scaled to unit length, all in f64.
 std::vector<double> unit_centroids(const std::vector<double>& unit, std::size_t dim,
-                                   const std::vector<std::int32_t>& labels, int clusters) {
+                                   const std::vector<std::int32_t>& labels, int clusters,
+                                   const std::stop_token& stop) {
   std::vector<double> centroids(static_cast<std::size_t>(clusters) * dim, 0.0);
   std::vector<double> sizes(static_cast<std::size_t>(clusters), 0.0);
-  for (std::size_t t = 0; t < labels.size(); ++t) {
-    const std::size_t k = static_cast<std::size_t>(labels[t]);
-    sizes[k] += 1;
-    for (std::size_t d = 0; d < dim; ++d) centroids[k * dim + d] += unit[t * dim + d];
-  }
+  in_parts(labels.size(), stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t t = first; t < last; ++t) {
+      const std::size_t k = static_cast<std::size_t>(labels[t]);
+      sizes[k] += 1;
+      for (std::size_t d = 0; d < dim; ++d) centroids[k * dim + d] += unit[t * dim + d];
+    }
+  });
   for (std::size_t k = 0; k < sizes.size(); ++k)
     for (std::size_t d = 0; d < dim; ++d) centroids[k * dim + d] /= sizes[k];
   normalize_rows(centroids, dim);
@@ -173,17 +179,20 @@ std::vector<double> unit_centroids(const std::vector<double>& unit, std::size_t 
 }
 
 void cluster_isotropic(Job& job, Result& result) {
-  const std::vector<float> unit = unit_rows(job.training.rows, job.dim);
+  const std::vector<float> unit = unit_rows(job.training.rows, job.dim, job.stop);
   result.initial_labels = initial_labels(job, unit, kIsotropicThreshold);
-  const std::vector<double> wide = widened(unit);
-  std::vector<double> features = wide;
+  const std::vector<double> wide = widened(unit, job.stop);
+  std::vector<double> features;
+  resize_in_parts(features, wide.size(), job.stop);
   const double scale = std::sqrt(static_cast<double>(job.dim) / kWithin);
-  for (double& value : features) value *= scale;
+  std::transform(wide.begin(), wide.end(), features.begin(),
+                 [scale](double value) { return value * scale; });
   VbxResult vb = vbx(features, std::vector<double>(job.dim, kBetween), result.initial_labels,
                      {.fb = kIsotropicFb, .faded = kIsotropicFaded, .stop = job.stop}, job.pool);
   // A speaker is kept when it wins a row: with a constant variance unused ones fade slowly.
   std::vector<std::int32_t> labels;
   for (std::size_t t = 0; t < job.training.count(); ++t) {
+    if (t % kRowsPerLook == 0) base::check_stop(job.stop);
     const auto row = vb.responsibilities.begin() + static_cast<std::ptrdiff_t>(t * vb.speakers);
     labels.push_back(static_cast<std::int32_t>(
         std::max_element(row, row + static_cast<std::ptrdiff_t>(vb.speakers)) - row));
@@ -196,11 +205,11 @@ void cluster_isotropic(Job& job, Result& result) {
     job.one_to_one = false;
     labels = forced_labels(job, unit, target, clusters);
   }
-  set_clusters(result, unit_centroids(wide, job.dim, labels, clusters), job.dim);
+  set_clusters(result, unit_centroids(wide, job.dim, labels, clusters, job.stop), job.dim);
 }
 
 void cluster_agglomerative(Job& job, Result& result) {
-  const std::vector<float> unit = unit_rows(job.training.rows, job.dim);
+  const std::vector<float> unit = unit_rows(job.training.rows, job.dim, job.stop);
   std::vector<std::int32_t>& labels = result.initial_labels;
   labels = agglomerate(unit, job.dim, job.range, job.pool, job.stop);
   int clusters = *std::max_element(labels.begin(), labels.end()) + 1;
@@ -211,7 +220,7 @@ void cluster_agglomerative(Job& job, Result& result) {
   job.one_to_one = false;
   set_clusters(result,
                widened(cluster_means(job.training.rows, job.dim, labels,
-                                     static_cast<std::size_t>(clusters))),
+                                     static_cast<std::size_t>(clusters), job.stop)),
                job.dim);
 }
 
@@ -258,16 +267,13 @@ Result assign_speakers(const Input& input, const Settings& settings, base::TaskP
           settings,
           pool,
           stop,
-          training_pairs(input, pool),
+          training_pairs(input, pool, stop),
           range_of(settings.hints),
           static_cast<std::size_t>(input.dim)};
   Result result;
   result.max_count = job.range.high == std::numeric_limits<int>::max() ? 0 : job.range.high;
   check_unusable(job, result);
-  std::vector<bool> active;
-  for (int chunk = 0; chunk < input.chunks; ++chunk)
-    for (int speaker = 0; speaker < kLocalSpeakers; ++speaker)
-      active.push_back(pair_is_active(input, chunk, speaker));
+  const std::vector<bool> active = active_pairs(input, stop);
   result.train_chunk = job.training.chunk;
   result.train_speaker = job.training.speaker;
 

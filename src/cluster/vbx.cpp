@@ -67,14 +67,15 @@ struct Observations {
 };
 
 Observations observations(std::span<const double> features, std::span<const double> phi,
-                          base::TaskPool* pool) {
+                          base::TaskPool* pool, const std::stop_token& stop) {
   const std::size_t dim = phi.size();
   const std::size_t rows = features.size() / dim;
-  Observations result{std::vector<double>(rows * dim), std::vector<double>(rows)};
+  Observations result{{}, std::vector<double>(rows)};
+  resize_in_parts(result.rho, rows * dim, stop);
   std::vector<double> root(dim);
   std::transform(phi.begin(), phi.end(), root.begin(),
                  [](double value) { return std::sqrt(value); });
-  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, stop, [&](std::size_t block) {
     const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
     for (std::size_t t = block * kRowBlock; t < last; ++t) {
       double square = 0;
@@ -129,7 +130,7 @@ void spread(const std::vector<std::size_t>& kept, std::size_t all, std::vector<d
   std::vector<double> wide_priors(all, 0.0);
   for (std::size_t s = 0; s < kept.size(); ++s) wide_priors[kept[s]] = priors[s];
   // Backwards and in place, so that there are no two of the largest array.
-  gamma.resize(rows * all);
+  resize_in_parts(gamma, rows * all, stop);
   std::vector<double> row(kept.size());
   for (std::size_t t = rows; t > 0; --t) {
     if (t % kRowsPerLook == 0) base::check_stop(stop);
@@ -158,7 +159,7 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
   std::iota(kept.begin(), kept.end(), std::size_t{0});
   const double ratio = settings.fa / settings.fb;
 
-  const Observations seen = observations(features, phi, pool);
+  const Observations seen = observations(features, phi, pool, settings.stop);
   VbxResult result;
   result.speakers = all;
   result.responsibilities =

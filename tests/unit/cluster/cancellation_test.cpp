@@ -21,6 +21,7 @@
 #include "cluster/training.hpp"
 #include "cluster/vbx.hpp"
 #include "diarist/error.hpp"
+#include "support/look_clock.hpp"
 
 namespace diarist::cluster {
 namespace {
@@ -117,6 +118,36 @@ TEST(Cancellation, OfAllOfIt) {
     expect_to_stop("clustering", 0.3, [&](const std::stop_token& stop) {
       assign_speakers({kWindows, kDim, activity, embeddings}, {.method = method}, &pool, stop);
     });
+}
+
+// Not only at some moments, but between any two looks of a thread.
+TEST(Cancellation, LooksAreNeverFarApart) {
+  constexpr int kWindows = 5000, kDim = 192;
+  std::mt19937 engine(3);
+  std::vector<float> voices = random_unit_rows(20, kDim);
+  std::vector<float> embeddings = random_unit_rows(kWindows * 3, kDim);
+  for (std::size_t i = 0; i < embeddings.size(); i += kDim) {
+    const std::size_t voice = engine() % 20 * kDim;
+    for (std::size_t d = 0; d < kDim; ++d)
+      embeddings[i + d] = voices[voice + d] + 0.4F * embeddings[i + d];
+  }
+  std::vector<std::uint8_t> activity(kWindows * kFrames);
+  for (std::size_t i = 0; i < activity.size(); ++i)
+    activity[i] = static_cast<std::uint8_t>(1U << (i % kFrames / 200));
+  base::TaskPool pool(2);
+  for (const Method method : {Method::kVbxIsotropic, Method::kAgglomerative})
+    for (const int number : {0, 12}) {
+      Settings settings{.method = method};
+      if (number > 0) settings.hints.num = number;
+      test::longest_without_a_look();
+      const Result result =
+          assign_speakers({kWindows, kDim, activity, embeddings}, settings, &pool);
+      const double longest = test::longest_without_a_look();
+      EXPECT_EQ(result.clusters, number > 0 ? number : 20);
+      EXPECT_GT(longest, 0);
+      EXPECT_LT(longest, 0.5 * kMost) << number;
+      std::printf("[          ] a look every %.4f s at least\n", longest);
+    }
 }
 
 }  // namespace
