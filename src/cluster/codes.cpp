@@ -118,8 +118,8 @@ Codes Coder::encode_all(std::span<const float> rows, base::TaskPool* pool,
                         const std::stop_token& stop) const {
   const std::size_t count = rows.size() / dim_;
   Codes codes;
-  codes.numbers.resize(count * width_);
-  codes.heads.resize(count * head_width_);
+  resize_in_parts(codes.numbers, count * width_, stop);
+  resize_in_parts(codes.heads, count * head_width_, stop);
   codes.squares.resize(count);
   codes.head_squares.resize(count);
   codes.tails.resize(count);

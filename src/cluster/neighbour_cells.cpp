@@ -99,6 +99,7 @@ void NeighbourCells::build(const Codes* codes, base::TaskPool* pool, const std::
   std::vector<Member> members(rows.size());
   std::vector<const std::int16_t*> numbers(rows.size()), heads(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i % kRowBlock == 0) base::check_stop(stop);
     const std::uint32_t row = rows[i];
     if (codes != nullptr) {
       members[i] = {row, codes->squares[row], codes->head_squares[row], codes->tails[row], 0, 0};
@@ -112,6 +113,7 @@ void NeighbourCells::build(const Codes* codes, base::TaskPool* pool, const std::
     }
   }
   choose_centres(rows, numbers);
+  base::check_stop(stop);
   std::vector<Home> homes(rows.size());
   parallel_for(pool, (rows.size() + kRowBlock - 1) / kRowBlock, stop, [&](std::size_t block) {
     const std::size_t last = std::min(rows.size(), (block + 1) * kRowBlock);
