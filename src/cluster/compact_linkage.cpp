@@ -37,6 +37,13 @@ class Centroids {
     return room.data();
   }
 
+  /// Square of the distance to a vector. Rows are not widened first: with vectors in all directions
+  /// every merge asks for that of nearly every row.
+  double square_to(std::uint32_t row, const double* vector) const {
+    if (means_[row]) return square_distance(vector, means_[row].get(), dim_);
+    return square_distance(vector, rows_.data() + row * dim_, dim_);
+  }
+
   /// y becomes the weighted mean of both, x leaves.
   const double* merge(std::uint32_t x, double weight_x, std::uint32_t y, double weight_y) {
     const double* from_x = at(x, room_x_);
@@ -69,7 +76,7 @@ struct Cluster {
 struct Scratch {
   NeighbourCells::Scratch cells;
   std::vector<std::uint32_t> found;
-  std::vector<double> here, there;  // centroids
+  std::vector<double> here;  // a centroid
 };
 
 // The algorithm of Linkage in linkage.cpp, step by step; only how rows are found differs.
@@ -157,8 +164,7 @@ class CompactLinkage {
         1.000001);
   }
 
-  Distance distance(std::uint32_t a, std::uint32_t b, const double* centroid_a,
-                    std::vector<double>& room) const {
+  Distance distance(std::uint32_t a, std::uint32_t b, const double* centroid_a) const {
     Distance made;
     made.later = std::max(clusters_[a].node, clusters_[b].node);
     made.earlier = std::min(clusters_[a].node, clusters_[b].node);
@@ -166,7 +172,7 @@ class CompactLinkage {
       made.square = made.exact = 0;
       return made;
     }
-    made.square = square_distance(centroid_a, centroids_.at(b, room), dim_);
+    made.square = centroids_.square_to(b, centroid_a);
     made.margin = clusters_[a].error + clusters_[b].error;
     return made;
   }
@@ -176,7 +182,7 @@ class CompactLinkage {
                 std::uint32_t& neighbour) const {
     Distance best;
     for (const std::uint32_t each : scratch.found) {
-      Distance to_each = distance(row, each, centroid, scratch.there);
+      Distance to_each = distance(row, each, centroid);
       if (best.later >= 0 && !judge_.less(to_each, best)) continue;
       best = to_each;
       neighbour = each;
@@ -202,7 +208,7 @@ class CompactLinkage {
         double high = kInfinity;
         std::vector<Distance> all;
         for (const std::uint32_t each : scratch.found) {
-          all.push_back(distance(row, each, centroid, scratch.there));
+          all.push_back(distance(row, each, centroid));
           high = std::min(high, all.back().high());
         }
         for (std::size_t j = 0; j < all.size(); ++j) {
@@ -244,7 +250,7 @@ class CompactLinkage {
       const std::uint32_t row = static_cast<std::uint32_t>(heap_.top_row());
       const std::uint32_t other = now(neighbour_[row]);
       const double* centroid = centroids_.at(row, scratch_.here);
-      Distance current = distance(row, other, centroid, scratch_.there);
+      Distance current = distance(row, other, centroid);
       if (judge_.equal(heap_.top_value(), current)) break;
       const Code code = cells_.code(row);
       cells_.measure(code, scratch_.cells);
@@ -265,7 +271,7 @@ class CompactLinkage {
     cells_.within_reach(code, y, scratch_.cells, scratch_.found);
     for (const std::uint32_t z : scratch_.found) {
       if (heap_.value(z).exact == 0) continue;  // no distance is less
-      Distance to_y = distance(y, z, centroid, scratch_.there);
+      Distance to_y = distance(y, z, centroid);
       if (!judge_.less(to_y, heap_.value(z))) continue;
       neighbour_[z] = y;
       cells_.set_reach(z, reach_of(to_y));

@@ -65,20 +65,35 @@ void heads_of(const double* vector, const double* basis, std::size_t dim, double
   }
 }
 
-double square_of_difference(const double* a, const double* b, std::size_t dim) {
+HWY_INLINE auto load(hn::CappedTag<double, 8> d, const double* from) { return hn::LoadU(d, from); }
+
+HWY_INLINE auto load(hn::CappedTag<double, 8> d, const float* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), from));
+}
+
+template <typename T>
+HWY_INLINE double square_between(const double* a, const T* b, std::size_t dim) {
   const hn::CappedTag<double, 8> d;
   const std::size_t lanes = hn::Lanes(d);
   auto sum = hn::Zero(d), other = hn::Zero(d);
   std::size_t i = 0;
   for (; i + 2 * lanes <= dim; i += 2 * lanes) {
-    const auto left = hn::Sub(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
-    const auto right = hn::Sub(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes));
+    const auto left = hn::Sub(hn::LoadU(d, a + i), load(d, b + i));
+    const auto right = hn::Sub(hn::LoadU(d, a + i + lanes), load(d, b + i + lanes));
     sum = hn::MulAdd(left, left, sum);
     other = hn::MulAdd(right, right, other);
   }
   double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, other)));
-  for (; i < dim; ++i) total += (a[i] - b[i]) * (a[i] - b[i]);
+  for (; i < dim; ++i) total += (a[i] - double{b[i]}) * (a[i] - double{b[i]});
   return total;
+}
+
+double square_of_difference(const double* a, const double* b, std::size_t dim) {
+  return square_between(a, b, dim);
+}
+
+double square_to_row(const double* a, const float* b, std::size_t dim) {
+  return square_between(a, b, dim);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -91,6 +106,7 @@ namespace diarist::cluster {
 HWY_EXPORT(products_of);
 HWY_EXPORT(heads_of);
 HWY_EXPORT(square_of_difference);
+HWY_EXPORT(square_to_row);
 
 void code_products(const std::int16_t* code, const std::int16_t* codes, const std::uint32_t* places,
                    std::size_t count, std::size_t width, std::int32_t* products) {
@@ -103,6 +119,10 @@ void head_products(const double* vector, const double* basis, std::size_t dim, d
 
 double square_distance(const double* a, const double* b, std::size_t dim) {
   return HWY_DYNAMIC_DISPATCH(square_of_difference)(a, b, dim);
+}
+
+double square_distance(const double* a, const float* b, std::size_t dim) {
+  return HWY_DYNAMIC_DISPATCH(square_to_row)(a, b, dim);
 }
 
 }  // namespace diarist::cluster

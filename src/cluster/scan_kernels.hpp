@@ -22,5 +22,6 @@ void head_products(const double* vector, const double* basis, std::size_t dim, d
 
 /// Sum of squared differences, added in any order.
 double square_distance(const double* a, const double* b, std::size_t dim);
+double square_distance(const double* a, const float* b, std::size_t dim);  ///< the same, to the bit
 
 }  // namespace diarist::cluster

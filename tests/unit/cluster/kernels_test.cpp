@@ -232,6 +232,10 @@ TEST_F(Kernels, HeadsAndSquaresAreNearPlainSums) {
       double square = 0;
       for (std::size_t d = 0; d < dim; ++d) square += (a[d] - b[d]) * (a[d] - b[d]);
       EXPECT_NEAR(square_distance(a.data(), b.data(), dim), square, 1e-15 * (dim + 4) * square);
+      const std::vector<float> narrow(b.begin(), b.end());
+      const std::vector<double> rounded(narrow.begin(), narrow.end());
+      EXPECT_EQ(square_distance(a.data(), narrow.data(), dim),
+                square_distance(a.data(), rounded.data(), dim));
     });
   }
 }
