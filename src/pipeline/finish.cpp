@@ -78,7 +78,7 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   const cluster::Result clusters = [&] {
     const Stopwatch watch(result.timings.clustering);
     return cluster::assign_speakers({input.chunks, input.dim, input.activity, input.embeddings},
-                                    requested, pool);
+                                    requested, pool, input.stop);
   }();
   for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
   if (clusters.max_count > 0) timeline::cap_counts(counts, clusters.max_count);
