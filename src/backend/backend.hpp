@@ -89,7 +89,7 @@ struct Run {
   std::vector<View> outputs;
   /// Length of the ragged axis of every item (graphs with a ragged input only).
   std::span<const std::int32_t> lengths;
-  std::stop_token stop;  // looked at at least once per item on a CPU
+  std::stop_token stop;  // looked at every few milliseconds on a CPU
   /// One u32 per item, or no buffer. A program that computes in half precision writes 0, or another
   /// number for an item whose values left its range and which needs recompute(). Other programs
   /// leave it alone.

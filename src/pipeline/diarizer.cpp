@@ -230,7 +230,8 @@ class Diarizer::Impl {
                                 .duration = result.duration,
                                 .activity = recording.result.activity,
                                 .embeddings = recording.result.embeddings,
-                                .embed_pieces = {}};
+                                .embed_pieces = {},
+                                .stop = stop};
     pipeline::ReplayedStages replayed;
     if (options.replay) {
       replayed = pipeline::replay_stages(*options.replay, input.chunks, input.step_seconds);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/run_control.hpp"
 #include "cluster/hints.hpp"
 #include "cluster/parallel.hpp"
 #include "pipeline/stopwatch.hpp"
@@ -87,6 +88,7 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
     stages->counts = counts;
   }
 
+  base::check_stop(input.stop);
   std::vector<std::uint8_t> single = counts;
   timeline::cap_counts(single, 1);
   FrameMatrix matrix, exclusive;
@@ -94,8 +96,10 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
     (which == 0 ? matrix : exclusive) =
         timeline::reconstruct(grid, input.activity, clusters.hard, which == 0 ? counts : single);
   });
+  base::check_stop(input.stop);
   const std::vector<timeline::Move> moves = check_turns(input, clusters, matrix, exclusive);
 
+  base::check_stop(input.stop);
   std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
   std::vector<timeline::Segment> alone = timeline::segments_of(exclusive);
   timeline::add_confidence(grid, input.activity, clusters.hard, moves, segments);

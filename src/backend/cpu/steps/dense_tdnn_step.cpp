@@ -80,6 +80,7 @@ class DenseTdnnStep : public Step {
     }
     int64_t columns = in_;
     for (const Layer& layer : layers_) {
+      call.check_stop();
       run_layer(layer, buffer, time, columns, call.scratch);
       columns += layer.local.columns();
     }
