@@ -21,7 +21,9 @@ struct Progress {
 /// at a time and must not call back into the running object. An exception thrown by a callback
 /// ends the run and reaches the caller.
 struct RunControl {
-  std::stop_token stop;                                 ///< looked at at least once per batch
+  /// Obeyed within 0.1 s in any stage, on processors and GPUs (the reference backend looks once per
+  /// layer). A read that blocks (a pipe without data) is not interrupted. The object stays usable.
+  std::stop_token stop;
   std::function<void(const Progress&)> progress;        ///< called about once per batch
   std::function<void(LogLevel, std::string_view)> log;  ///< one line, without line end
 };

@@ -18,6 +18,10 @@
 #include "diarist/run_control.hpp"
 #include "model/graph.hpp"
 
+namespace diarist::base {
+class TaskPool;
+}
+
 namespace diarist::backend {
 
 /// A kernel that was chosen for a node, and why. Shown by `diarist info` and in reports.
@@ -142,6 +146,8 @@ class Backend {
   virtual std::string kernels() const = 0;
   /// Worker threads of a CPU backend, 1 elsewhere.
   virtual int threads() const noexcept = 0;
+  /// The worker threads of a CPU backend, for work that is no network's; null elsewhere.
+  virtual base::TaskPool* pool() noexcept { return nullptr; }
   /// Windows per batch that suit this backend's largest network.
   virtual int preferred_items() const noexcept = 0;
   /// Windows per batch of a whole session, where a device has work for more.

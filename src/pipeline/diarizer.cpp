@@ -116,10 +116,14 @@ class Diarizer::Impl {
                                  options.allow_unknown_weights);
     cluster_settings_ = pipeline::cluster_settings(preset_, bundle_.plda);
     workers_ = workers.get();
-    const int threads = workers_.front()->in_host_memory() ? workers_.front()->backend().threads()
-                        : options.threads > 0              ? options.threads
-                                                           : base::usable_processors();
-    pool_ = std::make_unique<base::TaskPool>(threads);
+    pool_ = workers_.front()->backend().pool();
+    if (pool_ == nullptr) {
+      const int threads = workers_.front()->in_host_memory() ? workers_.front()->backend().threads()
+                          : options.threads > 0              ? options.threads
+                                                             : base::usable_processors();
+      own_pool_ = std::make_unique<base::TaskPool>(threads);
+      pool_ = own_pool_.get();
+    }
     // What can fail fails here, not in the first run.
     std::vector<std::future<void>> ready;
     for (const auto& worker : workers_)
@@ -186,7 +190,7 @@ class Diarizer::Impl {
     }
     base::check_stop(control.stop);
     if (control.progress) control.progress({"clustering", result.duration, result.duration});
-    finish(recording, worker, dim, options, pool_.get(), control.stop, result);
+    finish(recording, worker, dim, options, pool_, control.stop, result);
     if (session) worker.give_back(std::move(session));
   }
 
@@ -273,7 +277,9 @@ class Diarizer::Impl {
   model::Bundle bundle_;
   cluster::Settings cluster_settings_;
   std::vector<std::unique_ptr<DeviceWorker>> workers_;
-  std::unique_ptr<base::TaskPool> pool_;  // clustering; a CPU backend has its own
+  // Clustering: the threads of a CPU backend, or threads of our own.
+  std::unique_ptr<base::TaskPool> own_pool_;
+  base::TaskPool* pool_ = nullptr;
 };
 
 RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files,
@@ -336,7 +342,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
     DeviceWorker& worker = *workers_[number];
     describe(recording, recording.feed->warnings(), *sessions[number], worker, options, result);
     const bool alone = few || inputs.jobs() - job <= kLastRecordings;
-    finish(recording, worker, sessions[number]->dim(), options, alone ? pool_.get() : nullptr,
+    finish(recording, worker, sessions[number]->dim(), options, alone ? pool_ : nullptr,
            control.stop, result);
     return result;
   };

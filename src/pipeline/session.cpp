@@ -63,8 +63,10 @@ Session::Session(backend::Backend& backend, const model::Bundle& bundle,
       tape_(backend, *queue_, model::sinc_front_end(bundle.segmentation), features_of(preset),
             tape_seconds(options), kSlots),
       classes_(backend.allocate(static_cast<std::size_t>(options.windows) * kFramesPerChunk)) {
-  // Both networks at the same time: packing weights takes longer than everything else here.
-  auto segmentation = std::async(std::launch::async, [&] {
+  // Both networks at the same time: packing weights takes longer than everything else here. Whoever
+  // asked for one thread gets one.
+  const bool alone = in_host_memory() && backend.threads() == 1;
+  auto segmentation = std::async(alone ? std::launch::deferred : std::launch::async, [&] {
     // Decisions are hard, so segmentation is exact in every mode (pipeline.md 17).
     return backend.compile(model::segmentation_network(bundle.segmentation),
                            {.max_items = options.windows, .precision = Precision::kExact});

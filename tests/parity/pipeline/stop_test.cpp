@@ -69,8 +69,8 @@ DiarizerOptions options_of(const std::string& preset) {
   const bool standin = preset == "community-1";
   return {.preset = preset,
           .models = standin ? test::standin_models() : test::models_folder(),
-          .allow_unknown_weights = standin,
-          .threads = 2};
+          .threads = 2,
+          .allow_unknown_weights = standin};
 }
 
 class Stop : public testing::TestWithParam<std::string> {
