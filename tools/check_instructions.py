@@ -3,10 +3,10 @@
 
 usage: check_instructions.py PROGRAM
 
-Kernels for an instruction set live in a namespace of their own (N_AVX2, N_AVX3, ..., N_BF16) and are
-called only where the processor has the set. An instruction of that kind anywhere else ends the program on
-an older machine. Prints one line per function that has such an instruction and must not, and exits
-with 1 when there is any. Needs objdump.
+Kernels for an instruction set live in a namespace of their own (N_AVX2, N_AVX3, ..., N_BF16) and
+are called only where the processor has the set. An instruction of that kind anywhere else ends the
+program on an older machine. Prints one line per function that has such an instruction and must not,
+and exits with 1 when there is any. Needs objdump.
 """
 
 import re

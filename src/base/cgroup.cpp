@@ -72,9 +72,9 @@ std::vector<Mount> mounts_of(std::string_view text) {
     if (words.size() < 6 || words.end() - dash < 3) continue;
     const std::string_view type = dash[1];
     const bool unified = type == "cgroup2";
-    const bool processors =
-        type == "cgroup" && words.end() - dash > 3 && has_word(dash[3], "cpu");
-    if (unified || processors) mounts.push_back({unescaped(words[3]), unescaped(words[4]), unified});
+    const bool processors = type == "cgroup" && words.end() - dash > 3 && has_word(dash[3], "cpu");
+    if (unified || processors)
+      mounts.push_back({unescaped(words[3]), unescaped(words[4]), unified});
   }
   return mounts;
 }
@@ -133,8 +133,8 @@ std::optional<double> processors_of_quota(std::string_view quota_and_period) {
 
 int quota_processors(const std::filesystem::path& root) {
   double least = std::numeric_limits<double>::infinity();
-  for (const QuotaFolder& folder : quota_folders(text_of(root / "proc/self/cgroup"),
-                                                 text_of(root / "proc/self/mountinfo"))) {
+  for (const QuotaFolder& folder :
+       quota_folders(text_of(root / "proc/self/cgroup"), text_of(root / "proc/self/mountinfo"))) {
     const std::filesystem::path place = root / folder.path.relative_path();
     const std::string text =
         folder.unified ? text_of(place / "cpu.max")

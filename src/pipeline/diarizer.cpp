@@ -142,7 +142,7 @@ class Diarizer::Impl {
       const pipeline::Stopwatch watch(total);
       for (std::size_t side = 0; side < inputs.sides(); ++side) {
         const std::size_t job = recording * inputs.sides() + side;
-        const std::unique_ptr<audio::Source> source = inputs.open(job);
+        const std::unique_ptr<audio::Source> source = inputs.open(job, control.stop);
         Diarization result;
         result.uri = inputs.uri_of(job);
         run_stages(*source, options, control_of_side(control, side, inputs.sides()), result);
@@ -335,7 +335,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
   work.count = inputs.jobs();
   work.silence_bad_windows = options.reference;
   work.keep_waveform = options.keep_waveform;
-  work.open = [&](std::size_t job) { return inputs.open(job); };
+  work.open = [&](std::size_t job) { return inputs.open(job, control.stop); };
   work.finish = [&](std::size_t job, std::size_t number, Recording& recording) {
     Diarization result;
     result.uri = inputs.uri_of(job);

@@ -30,7 +30,8 @@ class Neighbours : public testing::Test {
   }
 
   static std::vector<std::string> words(const std::vector<std::string>& more) {
-    std::vector<std::string> all = {"run", "--preset", "open-lite", "--to", "14", sample().string()};
+    std::vector<std::string> all = {"run",  "--preset", "open-lite",
+                                    "--to", "14",       sample().string()};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }

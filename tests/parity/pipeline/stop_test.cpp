@@ -107,9 +107,9 @@ TEST_P(Stop, AtAnyMomentIsObeyedSoon) {
   std::ranges::sort(processor);
   const double median = processor[processor.size() / 2];
   if (wish != nullptr)
-    std::cout << GetParam() << ": " << wall.size() << " stops of " << seconds
-              << " s, wall median " << wall[wall.size() / 2] << " worst " << wall.back()
-              << ", processor median " << median << " worst " << processor.back() << "\n";
+    std::cout << GetParam() << ": " << wall.size() << " stops of " << seconds << " s, wall median "
+              << wall[wall.size() / 2] << " worst " << wall.back() << ", processor median "
+              << median << " worst " << processor.back() << "\n";
   EXPECT_LT(median, 0.3);
   EXPECT_LT(processor.back(), 2.0);
   EXPECT_EQ(to_rttm(diarizer.run(test::recording("sample"))), whole) << "after the stops";
@@ -150,7 +150,7 @@ TEST_P(Stop, BeforeTheRunAndInEveryReportOfProgress) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, Stop, testing::Values("open", "open-lite", "community-1"),
                          [](const auto& each) {
-                           return each.param == "open" ? "open"
+                           return each.param == "open"        ? "open"
                                   : each.param == "open-lite" ? "lite"
                                                               : "community";
                          });

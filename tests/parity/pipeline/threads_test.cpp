@@ -30,10 +30,7 @@ std::string everything(const Diarization& result) {
 }
 
 DiarizerOptions options_of(const std::string& preset, int threads, const std::string& target) {
-  return {.preset = preset,
-          .models = test::models_folder(),
-          .threads = threads,
-          .target = target};
+  return {.preset = preset, .models = test::models_folder(), .threads = threads, .target = target};
 }
 
 // Both speakers of the sample and a change between them.

@@ -49,12 +49,11 @@ TEST(QuotaProcessors, OfVersionTwoInTheProcessesOwnGroup) {
 }
 
 TEST(QuotaProcessors, TheTightestGroupAroundDecides) {
-  std::map<std::string, std::string> files = {
-      {"proc/self/cgroup", "0::/a/b/c\n"},
-      {"proc/self/mountinfo", kUnifiedMount},
-      {"sys/fs/cgroup/a/b/c/cpu.max", "800000 100000\n"},
-      {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
-      {"sys/fs/cgroup/a/cpu.max", "200000 50000\n"}};
+  std::map<std::string, std::string> files = {{"proc/self/cgroup", "0::/a/b/c\n"},
+                                              {"proc/self/mountinfo", kUnifiedMount},
+                                              {"sys/fs/cgroup/a/b/c/cpu.max", "800000 100000\n"},
+                                              {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
+                                              {"sys/fs/cgroup/a/cpu.max", "200000 50000\n"}};
   EXPECT_EQ(Machine(files).processors(), 4);
   files["sys/fs/cgroup/a/b/c/cpu.max"] = "20000 100000\n";
   EXPECT_EQ(Machine(files).processors(), 1);  // a fifth of a processor still is one thread
@@ -123,19 +122,20 @@ TEST(QuotaProcessors, NamesWithBlanksAndColons) {
 TEST(QuotaProcessors, NothingToBeFoundIsNoLimit) {
   EXPECT_EQ(Machine({}).processors(), 0);
   EXPECT_EQ(Machine({{"proc/self/cgroup", "0::/a\n"}}).processors(), 0);
-  EXPECT_EQ(Machine({{"proc/self/cgroup", "0::/a\nrubbish\n:::\n7:cpu\n"},
-                     {"proc/self/mountinfo", std::string("- - -\n\n\n1 2 3 4 5 -\n") + kUnifiedMount},
-                     {"sys/fs/cgroup/a/cpu.max", "\n"},
-                     {"sys/fs/cgroup/cpu.max", "many 100000\n"}})
-                .processors(),
-            0);
+  EXPECT_EQ(
+      Machine({{"proc/self/cgroup", "0::/a\nrubbish\n:::\n7:cpu\n"},
+               {"proc/self/mountinfo", std::string("- - -\n\n\n1 2 3 4 5 -\n") + kUnifiedMount},
+               {"sys/fs/cgroup/a/cpu.max", "\n"},
+               {"sys/fs/cgroup/cpu.max", "many 100000\n"}})
+          .processors(),
+      0);
 }
 
 TEST(QuotaFolders, InnermostFirst) {
-  EXPECT_EQ(quota_folders("0::/a/b\n", kUnifiedMount),
-            (std::vector<QuotaFolder>{{"/sys/fs/cgroup/a/b", true},
-                                      {"/sys/fs/cgroup/a", true},
-                                      {"/sys/fs/cgroup", true}}));
+  EXPECT_EQ(
+      quota_folders("0::/a/b\n", kUnifiedMount),
+      (std::vector<QuotaFolder>{
+          {"/sys/fs/cgroup/a/b", true}, {"/sys/fs/cgroup/a", true}, {"/sys/fs/cgroup", true}}));
   EXPECT_EQ(quota_folders("4:cpuacct,cpu:/a\n", kOldMounts),
             (std::vector<QuotaFolder>{{"/sys/fs/cgroup/cpu,cpuacct/a", false},
                                       {"/sys/fs/cgroup/cpu,cpuacct", false}}));
