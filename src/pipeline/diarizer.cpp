@@ -179,6 +179,20 @@ class Diarizer::Impl {
     const Precision precision = precision_of(options);
     DeviceWorker& worker = *workers_.front();
     std::unique_ptr<Session> session = worker.take(options.step_seconds, precision);
+    try {
+      run_with(session, source, options, control, result);
+    } catch (const Error& error) {
+      // Nothing of a stopped run is under way in host memory, and a new session takes a second.
+      if (error.code() == ErrorCode::kCancelled && worker.in_host_memory() && session)
+        worker.give_back(std::move(session));
+      throw;
+    }
+    if (session) worker.give_back(std::move(session));
+  }
+
+  void run_with(std::unique_ptr<Session>& session, audio::Source& source, const RunOptions& options,
+                const RunControl& control, Diarization& result) {
+    DeviceWorker& worker = *workers_.front();
     const int dim = session->dim();
     if (options.replay) pipeline::check_replay(*options.replay, dim);
     Recording recording;
@@ -191,7 +205,6 @@ class Diarizer::Impl {
     base::check_stop(control.stop);
     if (control.progress) control.progress({"clustering", result.duration, result.duration});
     finish(recording, worker, dim, options, pool_, control.stop, result);
-    if (session) worker.give_back(std::move(session));
   }
 
   Precision precision_of(const RunOptions& options) const {

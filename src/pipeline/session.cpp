@@ -118,6 +118,7 @@ void Session::run(const Next& next, const Done& done, const std::stop_token& sto
   } catch (...) {
     failed_ = true;
     current_ = nullptr;
+    tape_.discard();
     const std::exception_ptr first = std::current_exception();
     try {
       queue_->wait();  // what is queued uses memory that may be freed now
