@@ -14,6 +14,9 @@
 #include "cluster/scan_kernels.hpp"
 
 namespace diarist::cluster {
+
+std::int64_t dispatched_set();  // dispatched_set.cpp
+
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -36,6 +39,7 @@ class Kernels : public testing::Test {
     for (std::int64_t rest = all; rest != 0; rest &= rest - 1) {
       choose(rest & -rest);
       SCOPED_TRACE(hwy::TargetName(rest & -rest));
+      ASSERT_EQ(dispatched_set(), rest & -rest) << "another set would run";
       check();
     }
   }
