@@ -1,10 +1,11 @@
 // Shapes have the networks' channels and rows of the networks' bands, but few time steps: counting
 // is fifty times slower than running.
 
+#include <memory>
 #include <utility>
 
 #include "fixed_inputs.hpp"
-#include "graph_work.hpp"
+#include "jobs.hpp"
 #include "model/blocks.hpp"
 #include "model/graph_builder.hpp"
 #include "work.hpp"
@@ -19,7 +20,7 @@ using model::ValueId;
 
 Work work(std::string name, Graph graph, int items = 1, std::int64_t length = 0) {
   return {std::move(name), [graph = std::move(graph), items, length](const std::string& target) {
-            return graph_run(target, graph, items, length);
+            return [job = std::make_shared<Job>(target, graph, items, length)] { job->run(); };
           }};
 }
 

@@ -3,7 +3,8 @@
 
 Other load on the machine does not change a count of instructions, so a slower kernel shows even
 where no clock can be trusted. `instruction_counts` (bench/) runs the work, valgrind's callgrind
-counts it, once per instruction set; bench/accepted_counts.json holds what was accepted, by compiler.
+counts it, once per set of instructions; bench/accepted_counts.json holds the accepted figures, by
+compiler.
 callgrind knows no AVX-512: its kernels come from the same sources as those of AVX2.
 
   tools/speed_gate.py --build build/release            compare; exit code 1 when something differs

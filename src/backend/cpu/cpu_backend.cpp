@@ -8,6 +8,7 @@
 #include "backend/cpu/kernels/log_mel.hpp"
 #include "backend/cpu/kernels/lstm_cell.hpp"
 #include "backend/cpu/kernels/rows.hpp"
+#include "backend/cpu/kernels/winograd.hpp"
 #include "backend/cpu/packed_weights.hpp"
 #include "backend/cpu/program.hpp"
 #include "backend/host_mark.hpp"
@@ -74,8 +75,9 @@ class CpuQueue final : public HostMarkQueue {
 
 /// What the kernels themselves say they were compiled for: a table mixed up would not go unnoticed.
 std::int64_t compiled_target(std::int64_t wanted) {
-  for (const std::int64_t target : {gemm_kernels(wanted).target, row_kernels(wanted).target,
-                                    lstm_kernels(wanted).target, log_mel_kernels(wanted).target}) {
+  for (const std::int64_t target :
+       {gemm_kernels(wanted).target, row_kernels(wanted).target, lstm_kernels(wanted).target,
+        log_mel_kernels(wanted).target, winograd_kernels(wanted).target}) {
     if (target == wanted) continue;
     base::fail(ErrorCode::kInternal, "kernels of {} were found in the place of those of {}",
                target_name(target), target_name(wanted));

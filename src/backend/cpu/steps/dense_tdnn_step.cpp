@@ -79,9 +79,10 @@ class DenseTdnnStep : public Step {
       std::copy_n(call.inputs[0].floats() + t * in_, in_, buffer + t * out_);
     }
     int64_t columns = in_;
-    for (const Layer& layer : layers_) {
-      run_layer(layer, buffer, time, columns, call.scratch);
-      columns += layer.local.columns();
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const float* next = i + 1 < layers_.size() ? layers_[i + 1].reduce.gemm().weights : nullptr;
+      run_layer(layers_[i], buffer, time, columns, next, call.scratch);
+      columns += layers_[i].local.columns();
     }
   }
 
@@ -98,8 +99,9 @@ class DenseTdnnStep : public Step {
  private:
   int64_t strip_rows() const { return 12 * kernels_.tile_rows; }
 
+  /// \param next the first weights that the next layer reads.
   void run_layer(const Layer& layer, float* buffer, int64_t time, int64_t columns,
-                 float* scratch) const {
+                 const float* next, float* scratch) const {
     const int64_t segments = (time + kSegment - 1) / kSegment;
     const int64_t width = layer.reduce.columns();
     double* means = reinterpret_cast<double*>(scratch);  // of all frames, then of every segment
@@ -139,6 +141,7 @@ class DenseTdnnStep : public Step {
       }
       gemm.a = a.data();
       gemm.a_stride = width;
+      gemm.next = next;
       gemm.rows = std::min(kSegment, time - first);
       gemm.scale = gate2 + s * layer.gate2.columns();
       gemm.out = buffer + first * out_ + columns;
@@ -155,6 +158,7 @@ class DenseTdnnStep : public Step {
     gemm.a_stride = packed_stride(columns);
     gemm.out_stride = layer.reduce.columns();
     gemm.activation = model::Activation::kRelu;
+    gemm.next = layer.local.gemm().weights;
     for (int64_t row = 0; row < time; row += strip_rows()) {
       gemm.rows = std::min(strip_rows(), time - row);
       rows_.scaled_relu({buffer + row * out_, gemm.rows, out_, static_cast<int>(columns)},

@@ -21,6 +21,10 @@ std::unique_ptr<Step> step_of(const model::GatherRows& block, const NodeShapes& 
 std::unique_ptr<Step> step_of(const model::MaskedStatsHead& block, const NodeShapes& shapes);
 std::unique_ptr<Step> step_of(const model::StatsHead& block, const NodeShapes& shapes);
 
+/// 3x3 convolutions of stride 1 whose channels fill vectors.
+bool suits_winograd(const model::Conv2d& block, std::int64_t target);
+std::unique_ptr<Step> winograd_step_of(const model::Conv2d& block, const NodeShapes& shapes);
+
 std::unique_ptr<TileStep> tile_step_of(const model::BiLstm& block, const NodeShapes& shapes);
 
 /// "gemm 14x32": the register tile in rows and columns.
