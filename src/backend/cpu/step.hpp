@@ -11,6 +11,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "backend/cpu/kernels/bf16.hpp"
 #include "model/graph.hpp"
 
 namespace diarist::backend::cpu {
@@ -61,7 +62,8 @@ class TileStep {
 struct NodeShapes {
   std::span<const model::Value> inputs;
   const model::Value& output;
-  std::int64_t target;  // Highway's bit of the instruction set
+  std::int64_t target;                // Highway's bit of the instruction set
+  const Bf16Kernels* bf16 = nullptr;  // products of `--precision fast`; null: FP32
 };
 
 std::unique_ptr<Step> make_step(const model::Block& block, const NodeShapes& shapes);
