@@ -64,6 +64,8 @@ struct NodeShapes {
   const model::Value& output;
   std::int64_t target;                // Highway's bit of the instruction set
   const Bf16Kernels* bf16 = nullptr;  // products of `--precision fast`; null: FP32
+  /// bf16 numbers of maps and of layers between blocks are split in high and low parts.
+  bool split = false;
 };
 
 std::unique_ptr<Step> make_step(const model::Block& block, const NodeShapes& shapes);

@@ -59,6 +59,7 @@ struct alignas(64) TileShapes {
 /// Four tiles of sums, two of rows, two of weights.
 struct Tiles {
   static constexpr const char* kName = "AMX_BF16";
+  static constexpr bool kSplitPays = true;
 
   static void begin() {
     static constexpr TileShapes kShapes;
@@ -132,6 +133,7 @@ void dot_rows(const Bf16Product& p, std::int64_t row, int column, float* sums) {
 
 struct Dots {
   static constexpr const char* kName = "AVX512_BF16";
+  static constexpr bool kSplitPays = false;
   static constexpr int kRows = 12;  // of the 32 registers; 32 rows are 12 + 12 + 8
 
   static void begin() {}
@@ -198,44 +200,62 @@ void run(const Bf16Product& p) {
   Set::end();
 }
 
+HWY_INLINE __m512 widen(__m256i numbers) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(numbers), 16));
+}
+
 /// `value(column, mask)` of every row as bf16, two vectors at once.
 template <typename Value>
-HWY_INLINE void round_row(int columns, std::int64_t out_stride, Bf16* to, const Value& value) {
+HWY_INLINE void round_row(int columns, std::int64_t out_stride, Bf16* to, Bf16* low,
+                          const Value& value) {
   for (int column = 0; column < out_stride; column += 2 * kLanes) {
     const auto part = [&](int at) {
       const int valid = columns - at;
       return valid >= kLanes ? 0xFFFFU : valid > 0 ? (1U << valid) - 1U : 0U;
     };
-    const __m512 low = value(column, static_cast<__mmask16>(part(column)));
-    const __m512 high = value(column + kLanes, static_cast<__mmask16>(part(column + kLanes)));
-    _mm512_storeu_si512(to + column, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+    const __m512 left = value(column, static_cast<__mmask16>(part(column)));
+    const __m512 right = value(column + kLanes, static_cast<__mmask16>(part(column + kLanes)));
+    const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(right, left));
+    _mm512_storeu_si512(to + column, both);
+    if (low == nullptr) continue;
+    const __m512 left_rest = _mm512_sub_ps(left, widen(_mm512_castsi512_si256(both)));
+    const __m512 right_rest = _mm512_sub_ps(right, widen(_mm512_extracti64x4_epi64(both, 1)));
+    _mm512_storeu_si512(low + column,
+                        reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(right_rest, left_rest)));
   }
 }
 
-void convert(const RowsIn& rows, Bf16* out, std::int64_t out_stride) {
+/// Where the rest of row r goes, if anywhere.
+HWY_INLINE Bf16* low_row(Bf16* low, std::int64_t r, std::int64_t stride) {
+  return low != nullptr ? low + r * stride : nullptr;
+}
+
+void convert(const RowsIn& rows, Bf16* out, std::int64_t out_stride, Bf16* low) {
   for (std::int64_t r = 0; r < rows.count; ++r) {
     const float* from = rows.data + r * rows.stride;
-    round_row(rows.columns, out_stride, out + r * out_stride,
+    round_row(rows.columns, out_stride, out + r * out_stride, low_row(low, r, out_stride),
               [from](int at, __mmask16 mask) { return _mm512_maskz_loadu_ps(mask, from + at); });
   }
 }
 
 void scaled_relu(const RowsIn& rows, const float* scale, const float* offset, Bf16* out,
-                 std::int64_t out_stride) {
+                 std::int64_t out_stride, Bf16* low) {
   for (std::int64_t r = 0; r < rows.count; ++r) {
     const float* from = rows.data + r * rows.stride;
-    round_row(rows.columns, out_stride, out + r * out_stride, [&](int at, __mmask16 mask) {
-      const __m512 y = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(mask, from + at),
-                                       _mm512_maskz_loadu_ps(mask, scale + at),
-                                       _mm512_maskz_loadu_ps(mask, offset + at));
-      return _mm512_max_ps(y, _mm512_setzero_ps());
-    });
+    round_row(rows.columns, out_stride, out + r * out_stride, low_row(low, r, out_stride),
+              [&](int at, __mmask16 mask) {
+                const __m512 y = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(mask, from + at),
+                                                 _mm512_maskz_loadu_ps(mask, scale + at),
+                                                 _mm512_maskz_loadu_ps(mask, offset + at));
+                return _mm512_max_ps(y, _mm512_setzero_ps());
+              });
   }
 }
 
 template <typename Set>
 const Bf16Kernels& table() {
-  static constexpr Bf16Kernels kTable{Set::kName, &run<Set>, &convert, &scaled_relu};
+  static constexpr Bf16Kernels kTable{Set::kName, &run<Set>, Set::kSplitPays, &convert,
+                                      &scaled_relu};
   return kTable;
 }
 

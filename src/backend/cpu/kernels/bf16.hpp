@@ -50,11 +50,14 @@ struct Bf16Product {
 struct Bf16Kernels {
   const char* name;  // of the instruction: "AMX_BF16", "AVX512_BF16"
   void (*run)(const Bf16Product& product);
-  /// Rounds rows to nearest; out rows are out_stride long, filled up with zeros.
-  void (*convert)(const RowsIn& rows, Bf16* out, std::int64_t out_stride);
+  /// Three products of split numbers cost less than one of FP32.
+  bool split_pays;
+  /// Rounds rows to nearest; out rows are out_stride long, filled up with zeros. `low`: null, or
+  /// takes what rounding left, rounded.
+  void (*convert)(const RowsIn& rows, Bf16* out, std::int64_t out_stride, Bf16* low);
   /// The same of max(0, x*scale + offset), scale and offset per column.
   void (*scaled_relu)(const RowsIn& rows, const float* scale, const float* offset, Bf16* out,
-                      std::int64_t out_stride);
+                      std::int64_t out_stride, Bf16* low);
 };
 
 /// Instructions for bf16 products that this machine has and this process may use, best first. Empty

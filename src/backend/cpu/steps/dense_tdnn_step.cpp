@@ -54,14 +54,14 @@ struct Bf16Layer {
   explicit Bf16Layer(const model::DenseTdnnLayer& layer)
       : reduce(
             static_cast<int>(layer.reduce_weight.dim(0)), 1,
-            static_cast<int>(layer.reduce_weight.dim(1)),
+            static_cast<int>(layer.reduce_weight.dim(1)), false,
             [&](int c, int, int k) {
               return layer.reduce_weight.data()[c * layer.reduce_weight.dim(1) + k];
             },
             [&](int c) { return layer.reduce_bias.data()[c]; }),
         local(static_cast<int>(layer.local_weight.dim(0)),
               static_cast<int>(layer.local_weight.dim(2)),
-              static_cast<int>(layer.local_weight.dim(1)), tap_reader(layer.local_weight),
+              static_cast<int>(layer.local_weight.dim(1)), false, tap_reader(layer.local_weight),
               no_bias) {}
 
   Bf16Weights reduce, local;
@@ -216,7 +216,7 @@ class DenseTdnnStep : public Step {
                   Bf16* rows, float* out) const {
     const int64_t width = bf16_columns(layer.hidden);
     bf16_->convert({hidden, time + 2 * dilation_, layer.hidden, static_cast<int>(layer.hidden)},
-                   rows, width);
+                   rows, width, nullptr);
     for (int64_t first = 0; first < time; first += kSegment) {
       Bf16Product product = layer.in_bf16->local.product();
       std::array<const Bf16*, 3> a;
@@ -244,7 +244,8 @@ class DenseTdnnStep : public Step {
     for (int64_t row = 0; row < time; row += kBf16Strip) {
       product.rows = std::min(kBf16Strip, time - row);
       bf16_->scaled_relu({buffer + row * out_, product.rows, out_, static_cast<int>(columns)},
-                         layer.pre_scale.data(), layer.pre_offset.data(), strip, product.a_stride);
+                         layer.pre_scale.data(), layer.pre_offset.data(), strip, product.a_stride,
+                         nullptr);
       product.out = frames + row * product.out_stride;
       bf16_->run(product);
     }

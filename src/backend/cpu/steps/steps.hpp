@@ -31,7 +31,10 @@ std::unique_ptr<Step> bf16_step_of(const model::Conv1d& block, const NodeShapes&
 std::unique_ptr<Step> bf16_step_of(const model::Dense& block, const NodeShapes& shapes);
 /// Convolutions in time with nothing but an activation behind them.
 bool suits_bf16(const model::Conv1d& block);
-inline constexpr int kMostBf16Taps = 64;
+inline constexpr int kMostBf16Taps = 16;
+/// Whether products outside of dense TDNN blocks are bf16: where numbers are split, only if three
+/// products cost less than one of FP32.
+bool uses_bf16(const NodeShapes& shapes);
 /// "bf16 AMX_BF16 32x32": the instruction and the block of outputs.
 std::string bf16_name(const Bf16Kernels& kernels);
 /// Numbers between rows of `columns` bf16 numbers in a strip: whole cache lines, not a multiple of
