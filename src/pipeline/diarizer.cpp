@@ -421,8 +421,8 @@ Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,
 }
 
 const std::string& Diarizer::preset() const noexcept {
-  static const std::string none;
-  return impl_ ? impl_->preset() : none;
+  static const std::string kNone;
+  return impl_ ? impl_->preset() : kNone;
 }
 
 Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& options,
