@@ -68,7 +68,7 @@ class [[gnu::visibility("hidden")]] Segmenter::Impl {
   }
 
   Segmentation run(pipeline::Inputs& inputs, const RunOptions& options, const RunControl& control) {
-    const std::unique_ptr<audio::Source> source = inputs.open(0);
+    const std::unique_ptr<audio::Source> source = inputs.open(0, control.stop);
     std::unique_ptr<pipeline::Session> session =
         worker_->take(options.step_seconds, Precision::kExact);
     pipeline::BlockFeed feed(*source, !worker_->in_host_memory());
@@ -82,8 +82,8 @@ class [[gnu::visibility("hidden")]] Segmenter::Impl {
     pipeline::Recording* next = &recording;
     session->run([&](bool) { return std::exchange(next, nullptr); }, [](pipeline::Recording&) {},
                  control.stop);
+    if (!session->failed()) worker_->give_back(std::move(session));
     if (recording.error) std::rethrow_exception(recording.error);
-    worker_->give_back(std::move(session));
 
     Segmentation result;
     result.windows = recording.result.chunks;
