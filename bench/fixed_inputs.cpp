@@ -145,7 +145,7 @@ Conversation conversation(int chunks, int speakers, int dim, double noise) {
       std::vector<float> vector(width, std::numeric_limits<float>::quiet_NaN());
       if (s < local.size()) {
         vector = draws.numbers(dim);
-        scale_to(vector, noise);
+        scale_to(vector, draws.below(40) == 0 ? 2 * noise : noise);
         for (std::size_t d = 0; d < width; ++d)
           vector[d] += centres[static_cast<std::size_t>(local[s]) * width + d];
       }
