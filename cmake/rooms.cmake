@@ -21,6 +21,10 @@ function(diarist_room name)
   target_include_directories(diarist_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
                              ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(diarist_${name} PUBLIC diarist_flags ${ROOM_LINKS})
+  # The library is made of the rooms and links what they link (cmake/library.cmake).
+  set_property(GLOBAL APPEND PROPERTY DIARIST_ROOMS diarist_${name})
+  list(FILTER ROOM_LINKS EXCLUDE REGEX "^diarist_")
+  set_property(GLOBAL APPEND PROPERTY DIARIST_FOREIGN ${ROOM_LINKS})
 endfunction()
 
 # diarist_test(NAME SOURCES a.cpp ... [LINKS targets ...]): a GoogleTest program.

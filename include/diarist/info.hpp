@@ -5,17 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 /// "0.1.0"
-const char* version() noexcept;
+DIARIST_API const char* version() noexcept;
 
+/// A named choice of networks and clustering.
 struct PresetInfo {
   std::string name;
   std::string bundle;       ///< bundle it needs
   std::string description;  ///< one line
 };
 
+/// What this build contains and this machine can run.
 struct BuildInfo {
   std::vector<PresetInfo> presets;
   std::vector<std::string> cpu_targets_supported;  ///< instruction sets of this machine, best first
@@ -27,6 +31,7 @@ struct BuildInfo {
   std::vector<std::string> audio_readers;  ///< "libsndfile 1.2.0", "FFmpeg 59..."
 };
 
-BuildInfo build_info();
+/// Looks at this build and this machine.
+DIARIST_API BuildInfo build_info();
 
 }  // namespace diarist

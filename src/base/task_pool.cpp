@@ -1,42 +1,28 @@
 #include "base/task_pool.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <condition_variable>
 #include <exception>
-#include <fstream>
 #include <mutex>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/cgroup.hpp"
 #include "base/error.hpp"
 
 namespace diarist::base {
-namespace {
-
-// cgroup v2 "max 100000" or "150000 100000"; 0 means no limit.
-int cgroup_processors() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
-  const double limit = std::strtod(quota.c_str(), nullptr) / period;
-  return limit > 0 ? std::max(1, static_cast<int>(std::ceil(limit))) : 0;
-}
-
-}  // namespace
 
 int usable_processors() {
   int count = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-  if (const int limit = cgroup_processors(); limit > 0) count = std::min(count, limit);
+  if (const int limit = quota_processors(); limit > 0) count = std::min(count, limit);
   return std::clamp(count, 1, kMostThreads);
 }
 
@@ -52,6 +38,10 @@ struct TaskPool::State {
   int busy = 0;
   bool quit = false;
   std::exception_ptr error;
+  const pid_t process = getpid();
+
+  // A child of fork() has this object, but not its threads.
+  bool threads_are_elsewhere() const noexcept { return !threads.empty() && getpid() != process; }
 
   void work(int worker) {
     for (;;) {
@@ -107,13 +97,25 @@ TaskPool::TaskPool(int threads) : state_(std::make_unique<State>()) {
   }
 }
 
-TaskPool::~TaskPool() { state_->stop(); }
+TaskPool::~TaskPool() {
+  if (state_->threads_are_elsewhere()) {
+    // Nobody will ever leave the locks that the threads held or waited for.
+    static_cast<void>(state_.release());
+    return;
+  }
+  state_->stop();
+}
 
 int TaskPool::threads() const noexcept { return static_cast<int>(state_->threads.size()) + 1; }
 
 void TaskPool::parallel_for(std::int64_t count,
                             const std::function<void(std::int64_t, int)>& body) {
   if (count <= 0) return;
+  if (state_->threads_are_elsewhere())
+    fail(ErrorCode::kUnsupported,
+         "made before fork(): its {} worker threads stayed in the parent process; make it after "
+         "fork(), or with one thread",
+         state_->threads.size());
   const std::lock_guard call(state_->call);
   {
     const std::lock_guard lock(state_->mutex);

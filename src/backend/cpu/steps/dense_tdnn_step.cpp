@@ -118,6 +118,7 @@ class DenseTdnnStep : public Step {
     }
     int64_t columns = in_;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
+      call.check_stop();
       const bool more = i + 1 < layers_.size() && bf16_ == nullptr;
       const float* next = more ? layers_[i + 1].reduce->gemm().weights : nullptr;
       run_layer(layers_[i], buffer, time, columns, next, call.scratch);
