@@ -187,7 +187,8 @@ std::vector<Merge> centroid_linkage(std::span<const float> rows, std::size_t dim
                                     base::TaskPool* pool, const LinkageOptions& options) {
   const std::size_t count = dim == 0 ? 0 : rows.size() / dim;
   if (count < 2) return {};
-  if (count > options.most_stored_rows) return compact_linkage(rows, dim, options, pool);
+  if (count > options.most_stored_rows)
+    if (auto tree = compact_linkage(rows, dim, options, pool)) return *std::move(tree);
   CondensedDistances distances(rows, dim, pool, options.stop);
   return Linkage(distances, pool, options.stop).run();
 }
