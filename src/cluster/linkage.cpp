@@ -154,7 +154,7 @@ class Linkage {
     std::vector<std::uint32_t> numbers(distances_.count(), kNone);
     for (std::size_t i = 0; i < live_.size(); ++i)
       numbers[live_[i]] = static_cast<std::uint32_t>(i);
-    distances_.keep(live_);
+    distances_.keep(live_, stop_);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       const std::uint32_t row = live_[i];
       sizes_[i] = sizes_[row];
