@@ -214,9 +214,9 @@ TEST(CompactLinkage, FallsBackOnStoredDistancesAtAnyTime) {
 }
 
 TEST(CompactLinkage, FallsBackWithoutSpeakersButNotWithThem) {
-  const LinkageOptions options = on_centroids_for(LinkageOptions{}.patience);
+  const LinkageOptions options = on_centroids_for(3);
   EXPECT_FALSE(compact_linkage(noisy_unit_rows(1200, 128, 1, 100, 23), 128, options, nullptr));
-  EXPECT_TRUE(compact_linkage(noisy_unit_rows(1200, 128, 60, 0.2, 23), 128, options, nullptr));
+  EXPECT_TRUE(compact_linkage(noisy_unit_rows(1200, 128, 60, 0.02, 23), 128, options, nullptr));
   LinkageOptions fewer = options;
   fewer.most_fallback_rows = 1199;
   EXPECT_TRUE(compact_linkage(noisy_unit_rows(1200, 128, 1, 100, 23), 128, fewer, nullptr));
