@@ -72,9 +72,9 @@ double fma_peak(std::int64_t target) {
   if (const auto found = known.find(target); found != known.end()) return found->second;
   double best = 0;
   float sink = 0.5F;
-  for (int i = 0; i < 150; ++i) {  // long enough to meet a quiet moment
+  for (int i = 0; i < 40; ++i) {  // long enough to meet a quiet moment
     const double start = thread_seconds();
-    const std::int64_t flop = run_fma_chains(target, 1000000, &sink);
+    const std::int64_t flop = run_fma_chains(target, 300000, &sink);
     best = std::max(best, static_cast<double>(flop) / (thread_seconds() - start) * 1e-9);
   }
   return known[target] = best;

@@ -73,7 +73,7 @@ FOREIGN = [
 FOREIGN_QUOTED = ("hwy/", "nlohmann/", "fmt/", "gtest/", "CLI/")
 
 MAX_LINES = 600
-SOURCES = {".cpp", ".hpp", ".h", ".cc", ".cu", ".cuh"}
+SOURCES = {".cpp", ".hpp", ".h", ".c", ".cc", ".cu", ".cuh"}
 FOLDERS = ["include", "src", "cli", "server", "python", "examples", "tests", "bench", "fuzz"]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

@@ -160,7 +160,7 @@ build() {
 # Files of the languages we check, relative to the root.
 cpp_files() {
   (cd "$root" && find include src cli tests bench fuzz examples -type f \
-    \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' \) 2>/dev/null | LC_ALL=C sort)
+    \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) 2>/dev/null | LC_ALL=C sort)
 }
 
 python_files() {

@@ -2,18 +2,26 @@
 /// \file
 /// Audio handed over in memory, and how a recording is to be read.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
-/// Interleaved samples that stay the caller's; nothing is copied before the down-mix.
-/// Values are in [-1, 1] (16-bit PCM is value / 32768); larger ones are not clipped.
+/// Samples that stay the caller's; nothing is copied before the down-mix. They are given in one of
+/// `samples` and `pcm16`, not in both.
 struct AudioView {
-  std::span<const float> samples;  ///< frames * channels values
-  int sample_rate = 16000;         ///< in Hz
-  int channels = 1;                ///< mixed to mono by their arithmetic mean
+  /// frames * channels values in [-1, 1]; larger ones are not clipped.
+  std::span<const float> samples;
+  int sample_rate = 16000;  ///< in Hz
+  int channels = 1;         ///< mixed to mono by their arithmetic mean
+  /// Or frames * channels 16-bit samples, each of which counts as value / 32768.
+  std::span<const std::int16_t> pcm16 = {};
+  /// Channel after channel, as arrays of shape [channels, frames] are; false: frame after frame.
+  bool planar = false;
 };
 
 /// How samples without a header are encoded.
@@ -29,7 +37,7 @@ struct RawFormat {
 /// "f32le:16000:1": one of s16le, s16be, u8, s24le, s32le, f32le, f64le, mulaw, alaw, then the
 /// rate in Hz (1000 to 1536000) and the number of channels (1 to 1024).
 /// \throws Error kInvalidArgument that tells what may stand there.
-RawFormat parse_raw_format(std::string_view text);
+DIARIST_API RawFormat parse_raw_format(std::string_view text);
 
 /// How recordings are read (docs/audio.md). Times are seconds from the start of the recording.
 struct AudioOptions {

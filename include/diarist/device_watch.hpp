@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 /// One device between start() and stop(). What it does not tell stays 0.
@@ -25,7 +27,7 @@ struct DeviceLoad {
 ///     watch.start();
 ///     diarizer.run_files(...);
 ///     for (const diarist::DeviceLoad& load : watch.stop()) ...
-class DeviceWatch {
+class DIARIST_API DeviceWatch {
  public:
   /// \param device as in DiarizerOptions. Where devices tell nothing (CPUs, no such library), there
   /// is nothing to watch, which is no error.

@@ -12,6 +12,7 @@
 
 #include "diarist/audio.hpp"
 #include "diarist/error.hpp"
+#include "diarist/export.hpp"
 #include "diarist/options.hpp"
 #include "diarist/result.hpp"
 #include "diarist/run_control.hpp"
@@ -33,7 +34,7 @@ struct FileOutcome {
 ///     for (const diarist::Turn& turn : diarizer.run("meeting.wav").turns) ...
 ///
 /// The same audio gives the same bytes whatever the thread count, batch size or earlier runs.
-class Diarizer {
+class DIARIST_API Diarizer {
  public:
   /// Loads and checks the models. \throws Error kBadModel, kNotFound, kInvalidArgument, ...
   explicit Diarizer(const DiarizerOptions& options);
@@ -78,7 +79,7 @@ struct NetworkOutputs {
 /// Runs everything after the networks. The preset decides the clustering; "community-1" reads the
 /// PLDA of the bundle in `options.models`. The presets "open" and "open-lite" leave out the turn
 /// check, which needs the audio.
-Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& options,
-                           const RunOptions& run_options = {});
+DIARIST_API Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& options,
+                                       const RunOptions& run_options = {});
 
 }  // namespace diarist

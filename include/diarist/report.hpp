@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "diarist/export.hpp"
 #include "diarist/result.hpp"
 
 namespace diarist {
@@ -16,6 +17,7 @@ struct ReportAudio {
   std::string bytes;  ///< a whole encoded file, put into the page; empty: not embedded
 };
 
+/// Options of to_html().
 struct ReportOptions {
   std::string title;  ///< empty: the uri of the result
   ReportAudio audio;
@@ -25,8 +27,9 @@ struct ReportOptions {
 /// playing, renaming, merging and export (docs/report.md). It makes no connection, which its own
 /// content security policy enforces. Every name is escaped. Same input, same text.
 /// \throws Error kInternal for turns that can't be printed.
-std::string to_html(const Diarization& result, const ReportOptions& options = {});
+DIARIST_API std::string to_html(const Diarization& result, const ReportOptions& options = {});
 
+/// Options of to_svg() and to_png().
 struct PlotOptions {
   std::string title;  ///< empty: the uri of the result
   int width = 1000;   ///< units (SVG) or half pixels (PNG); 400 to 10000
@@ -34,11 +37,11 @@ struct PlotOptions {
 
 /// The lanes as SVG text, waveform above them where it is there. Same input, same text.
 /// \throws Error kInvalidArgument for the width.
-std::string to_svg(const Diarization& result, const PlotOptions& options = {});
+DIARIST_API std::string to_svg(const Diarization& result, const PlotOptions& options = {});
 
 /// The same plot as the bytes of a PNG, two pixels per unit. Letters come from a small stroke font:
 /// accents are left out, and what is neither ASCII nor Latin-1 shows as a box.
 /// \throws Error kInvalidArgument for the width.
-std::string to_png(const Diarization& result, const PlotOptions& options = {});
+DIARIST_API std::string to_png(const Diarization& result, const PlotOptions& options = {});
 
 }  // namespace diarist

@@ -24,6 +24,7 @@ struct Turn {
   float confidence = 1;
 };
 
+/// One of the voices of a recording.
 struct Speaker {
   std::string name;              ///< "SPEAKER_00", ...
   double speech_seconds = 0;     ///< sum of this speaker's turns
@@ -118,6 +119,7 @@ struct EffectiveSettings {
   InputSettings audio;
 };
 
+/// Who spoke when in one recording, and how that was found.
 struct Diarization {
   std::string uri;                    ///< name of the recording; empty for audio from memory
   double duration = 0;                ///< seconds to the end of the audio that was decoded

@@ -8,6 +8,7 @@
 
 namespace diarist {
 
+/// How much a line matters.
 enum class LogLevel { kDebug, kInfo, kWarning };
 
 /// A snapshot of a run. Seconds are seconds of audio.

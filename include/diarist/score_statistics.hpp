@@ -5,15 +5,19 @@
 
 #include <cstdint>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 struct ScoreReport;
 
+/// How an interval is read off the resampled scores.
 enum class IntervalMethod {
   kBca,        ///< bias-corrected and accelerated (Efron 1987)
   kPercentile  ///< the quantiles of the resampled scores themselves
 };
 
+/// How recordings are resampled.
 struct BootstrapOptions {
   int resamples = 10000;   ///< 1 to 10,000,000
   std::uint64_t seed = 1;  ///< same seed, same numbers, on every machine
@@ -32,6 +36,7 @@ struct Interval {
   IntervalMethod method = IntervalMethod::kBca;
 };
 
+/// What bootstrap_scores() found.
 struct ScoreIntervals {
   BootstrapOptions options;
   int recordings = 0;
@@ -62,12 +67,13 @@ struct ScoreComparison {
 
 /// Confidence intervals of DER and JER over the recordings of a report.
 /// \throws Error kInvalidArgument for options out of range.
-ScoreIntervals bootstrap_scores(const ScoreReport& report, const BootstrapOptions& options = {});
+DIARIST_API ScoreIntervals bootstrap_scores(const ScoreReport& report,
+                                            const BootstrapOptions& options = {});
 
 /// Compares two reports on the same reference. A recording that only one of them has counts as
 /// nothing in the other.
 /// \throws Error kInvalidArgument for options out of range.
-ScoreComparison compare_scores(const ScoreReport& first, const ScoreReport& second,
-                               const BootstrapOptions& options = {});
+DIARIST_API ScoreComparison compare_scores(const ScoreReport& first, const ScoreReport& second,
+                                           const BootstrapOptions& options = {});
 
 }  // namespace diarist

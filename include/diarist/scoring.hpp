@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/formats.hpp"
 #include "diarist/regions.hpp"
 #include "diarist/score_statistics.hpp"
 
 namespace diarist {
 
+/// What is scored, and by whose rules.
 struct ScoringOptions {
   /// Seconds left unscored on each side of every reference boundary, as in NIST md-eval
   /// (pyannote.metrics' collar is the full width, twice this number).
@@ -40,27 +42,30 @@ struct Score {
   int reference_speakers = 0;  ///< speakers with a turn in the UEM, or anywhere without one
   int hypothesis_speakers = 0;
   /// missed + false alarm + confusion.
-  double wrong() const noexcept;
+  DIARIST_API double wrong() const noexcept;
   /// wrong() / total; 0 when nothing was scored and nothing was said wrongly, 1 when there is only
   /// false alarm.
-  double der() const noexcept;
+  DIARIST_API double der() const noexcept;
   /// Mean Jaccard error rate over the scored reference speakers; 1 without any, like
   /// pyannote.metrics (see nothing_scored()).
-  double jer() const noexcept;
+  DIARIST_API double jer() const noexcept;
   /// No speech of either side lies in the scored regions, so the rates say nothing.
-  bool nothing_scored() const noexcept;
+  DIARIST_API bool nothing_scored() const noexcept;
 };
 
 /// Scores one recording. Without a UEM everything from 0 to the last end of either side counts.
 /// Overlapping turns of one speaker are merged in the reference; in the hypothesis the second voice
 /// counts as false alarm. `options.uem` is not looked at: it needs a uri.
 /// \throws Error kInvalidArgument for a collar that is no number >= 0.
-Score score_turns(const std::vector<RttmTurn>& reference, const std::vector<RttmTurn>& hypothesis,
-                  const ScoringOptions& options = {});
+DIARIST_API Score score_turns(const std::vector<RttmTurn>& reference,
+                              const std::vector<RttmTurn>& hypothesis,
+                              const ScoringOptions& options = {});
 
 /// The same inside the regions, which may overlap and come in any order.
-Score score_turns(const std::vector<RttmTurn>& reference, const std::vector<RttmTurn>& hypothesis,
-                  const std::vector<Region>& regions, const ScoringOptions& options = {});
+DIARIST_API Score score_turns(const std::vector<RttmTurn>& reference,
+                              const std::vector<RttmTurn>& hypothesis,
+                              const std::vector<Region>& regions,
+                              const ScoringOptions& options = {});
 
 /// Who is who: two speakers that were taken for one, or a speaker that has no partner.
 struct SpeakerPair {
@@ -71,6 +76,7 @@ struct SpeakerPair {
   double hypothesis_seconds = 0;  ///< 0 without one
 };
 
+/// The score of one recording.
 struct FileScore {
   std::string uri;
   Score score;
@@ -85,9 +91,10 @@ struct SpeakerCounts {
   int exact = 0;                   ///< recordings with the right number
   double mean_error = 0;           ///< hypothesis - reference
   double mean_absolute_error = 0;  ///< 0 without recordings
-  double exact_share() const noexcept;
+  DIARIST_API double exact_share() const noexcept;
 };
 
+/// Scores of many recordings.
 struct ScoreReport {
   std::vector<FileScore> files;          ///< one per scored recording, sorted by uri
   Score total;                           ///< sums over the files
@@ -99,30 +106,31 @@ struct ScoreReport {
   std::optional<ScoreComparison> comparison;  ///< filled by compare_scores()
 };
 
-SpeakerCounts speaker_counts(const ScoreReport& report) noexcept;
+/// Counts speakers in the recordings of a report.
+DIARIST_API SpeakerCounts speaker_counts(const ScoreReport& report) noexcept;
 
 /// Scores every uri of the reference; a missing hypothesis counts as silence, a hypothesis for an
 /// unknown uri is reported as a warning. Two files with one uri each are compared even when the
 /// names differ, and a reference without any turn is compared with every uri of the hypothesis.
 /// With a UEM: its uris are scored and no others; where the reference has nothing to say about one
 /// of them, everything heard is false alarm.
-ScoreReport score_files(const RttmFile& reference, const RttmFile& hypothesis,
-                        const ScoringOptions& options = {});
+DIARIST_API ScoreReport score_files(const RttmFile& reference, const RttmFile& hypothesis,
+                                    const ScoringOptions& options = {});
 
 /// JSON of a report at full precision. Schema: docs/json.md.
-std::string to_json(const ScoreReport& report, const ScoringOptions& options);
+DIARIST_API std::string to_json(const ScoreReport& report, const ScoringOptions& options);
 
 /// Readable table: one line per file and the total, seconds and per cent.
 /// \param mapping print who was paired with whom, too.
-std::string to_table(const ScoreReport& report, const ScoringOptions& options,
-                     bool mapping = false);
+DIARIST_API std::string to_table(const ScoreReport& report, const ScoringOptions& options,
+                                 bool mapping = false);
 
 /// The same as a Markdown document with headings and tables.
-std::string to_markdown(const ScoreReport& report, const ScoringOptions& options,
-                        bool mapping = false);
+DIARIST_API std::string to_markdown(const ScoreReport& report, const ScoringOptions& options,
+                                    bool mapping = false);
 
 /// Comma-separated values (RFC 4180, line feeds): a header, one line per file, the total. Rates
 /// and seconds at full precision.
-std::string to_csv(const ScoreReport& report);
+DIARIST_API std::string to_csv(const ScoreReport& report);
 
 }  // namespace diarist

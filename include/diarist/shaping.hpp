@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
+
 namespace diarist {
 
 struct Diarization;
@@ -41,6 +43,6 @@ struct TurnShaping {
 /// A shaping that asks for nothing returns the result as it is.
 /// \throws Error kInvalidArgument for a number that is not >= 0, an empty name, or names of both
 /// kinds.
-Diarization shaped(Diarization result, const TurnShaping& shaping);
+DIARIST_API Diarization shaped(Diarization result, const TurnShaping& shaping);
 
 }  // namespace diarist

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/formats.hpp"
 
 namespace diarist {
@@ -39,6 +40,7 @@ enum class TranscriptFormat { kJson, kSrt, kVtt, kText };
 /// What was read, field by field; the writers use it to keep what they need not change.
 struct TranscriptDocument;
 
+/// What was said: words or cues with their times.
 struct Transcript {
   TranscriptFormat format = TranscriptFormat::kJson;  ///< of the file that was read
   std::vector<TranscriptSegment> segments;            ///< in the order of the file
@@ -52,11 +54,12 @@ struct Transcript {
 /// WhisperX or whisper.cpp; SRT; WebVTT. See docs/transcripts.md.
 /// \param source name for messages.
 /// \throws Error kBadFile with the place: line and column, or segments[3].words[1].start.
-Transcript parse_transcript(std::string_view text, const std::string& source);
+DIARIST_API Transcript parse_transcript(std::string_view text, const std::string& source);
 
 /// Reads a file. \throws Error kNotFound, kBadFile.
-Transcript read_transcript(const std::filesystem::path& file);
+DIARIST_API Transcript read_transcript(const std::filesystem::path& file);
 
+/// How words get their speakers.
 struct LabelOptions {
   double offset = 0;  ///< seconds; time in the turns = time in the transcript + offset
   /// Seconds. Where nobody speaks, the nearest turn that is no farther away counts.
@@ -71,8 +74,8 @@ struct LabelOptions {
 /// docs/transcripts.md has the rules for ties, gaps and words without times.
 /// \throws Error kInvalidArgument for options that are not finite or negative, or an empty
 /// `unknown`.
-Transcript label_transcript(Transcript transcript, const std::vector<RttmTurn>& turns,
-                            const LabelOptions& options = {});
+DIARIST_API Transcript label_transcript(Transcript transcript, const std::vector<RttmTurn>& turns,
+                                        const LabelOptions& options = {});
 
 /// How SRT and text name the speaker: "Anna: text" or "[Anna] text".
 enum class SpeakerStyle { kColon, kBrackets };
@@ -80,7 +83,7 @@ enum class SpeakerStyle { kColon, kBrackets };
 /// Text of a transcript. In the format it was read from, everything that labelling does not touch
 /// stays: fields, their order, numbers, layout; cue settings, ids, notes and styles.
 /// \throws Error kInvalidArgument when segments do not fit the document they name.
-std::string write_transcript(const Transcript& transcript, TranscriptFormat format,
-                             SpeakerStyle style = SpeakerStyle::kColon);
+DIARIST_API std::string write_transcript(const Transcript& transcript, TranscriptFormat format,
+                                         SpeakerStyle style = SpeakerStyle::kColon);
 
 }  // namespace diarist

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/options.hpp"
 #include "diarist/run_control.hpp"
 
@@ -16,7 +17,8 @@ namespace diarist {
 /// Kernels that figures may be asked for. kAny: what a user would run. kHopper and kPortable are
 /// the two families of own GPU kernels; kFp32: those without half products; kLibrary: the vendor's.
 enum class KernelFamily { kAny, kHopper, kPortable, kFp32, kLibrary };
-const char* kernel_family_name(KernelFamily family) noexcept;
+/// "any", "hopper", "portable", "fp32" or "library".
+DIARIST_API const char* kernel_family_name(KernelFamily family) noexcept;
 
 /// What is measured, and on what.
 struct BenchOptions {
@@ -66,6 +68,7 @@ struct BenchRow {
   double worst_cosine = 0;  ///< against the double reference, over two chunks with three masks
 };
 
+/// What bench_embed() measured.
 struct BenchReport {
   std::string device, kernels;
   std::string weights;  ///< "random (He)" or where they come from
@@ -89,6 +92,7 @@ struct LayerProfile {
   double times_floor() const { return floor_ms > 0 ? milliseconds / floor_ms : 0; }
 };
 
+/// What profile_embed() measured, for one batch size and precision.
 struct ProfileReport {
   std::string device;
   int batch = 0;
@@ -97,8 +101,8 @@ struct ProfileReport {
   double flops_peak = 0;  ///< per second, that the floors assume
   double bytes_peak = 0;
   std::vector<LayerProfile> rows;
-  double total_ms() const;
-  double floor_ms() const;
+  DIARIST_API double total_ms() const;
+  DIARIST_API double floor_ms() const;
 };
 
 /// A candidate for one of the eleven shapes (or for a group that a fused kernel serves).
@@ -121,31 +125,33 @@ struct FusionRow {
 /// Latency, throughput, memory and accuracy for every batch size, precision and (where the device
 /// records) with and without the recorded graph.
 /// \throws Error kInvalidArgument, kUnsupported, kBadModel, kOutOfMemory, kCancelled.
-BenchReport bench_embed(const BenchOptions& options, const RunControl& control = {});
+DIARIST_API BenchReport bench_embed(const BenchOptions& options, const RunControl& control = {});
 
 /// Times of every launch, one report per batch size and precision.
 /// \throws Error kUnsupported where the device has no clock for single launches (CPUs).
-std::vector<ProfileReport> profile_embed(const BenchOptions& options,
-                                         const RunControl& control = {});
+DIARIST_API std::vector<ProfileReport> profile_embed(const BenchOptions& options,
+                                                     const RunControl& control = {});
 
 /// Every library algorithm and own candidate for the distinct shapes, in the last of the batches
 /// and the first of the precisions. \throws Error kUnsupported on devices that have no candidates.
-std::vector<AlgorithmRow> embed_algorithms(const BenchOptions& options,
-                                           const RunControl& control = {});
+DIARIST_API std::vector<AlgorithmRow> embed_algorithms(const BenchOptions& options,
+                                                       const RunControl& control = {});
 
 /// The four stride-1 shapes, fused against plain, batch and precision as above. \throws Error
 /// kUnsupported.
-std::vector<FusionRow> embed_fusion(const BenchOptions& options, const RunControl& control = {});
+DIARIST_API std::vector<FusionRow> embed_fusion(const BenchOptions& options,
+                                                const RunControl& control = {});
 
 /// Measures every candidate on this device and writes a tune file (atomically): for EmbedderOptions
 /// and BenchOptions `tune_file`. \return one line per choice. \throws Error kUnsupported.
-std::vector<std::string> tune_embed(const BenchOptions& options, const std::filesystem::path& out,
-                                    const RunControl& control = {});
+DIARIST_API std::vector<std::string> tune_embed(const BenchOptions& options,
+                                                const std::filesystem::path& out,
+                                                const RunControl& control = {});
 
 /// Reads a tune file as a program would. \return one line per choice.
 /// \throws Error kBadFile (damaged), kInvalidArgument (made for another device, driver or kernel
 /// set), each with the reason.
-std::vector<std::string> check_tune_file(const BenchOptions& options,
-                                         const std::filesystem::path& file);
+DIARIST_API std::vector<std::string> check_tune_file(const BenchOptions& options,
+                                                     const std::filesystem::path& file);
 
 }  // namespace diarist

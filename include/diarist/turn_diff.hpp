@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/formats.hpp"
 #include "diarist/scoring.hpp"
 
 namespace diarist {
 
+/// What may differ between two diarizations.
 enum class ChangeKind {
   kSpeaker,   ///< somebody else speaks
   kAppeared,  ///< a voice where there was none
@@ -20,10 +22,11 @@ enum class ChangeKind {
   /// another time.
   kBoundary
 };
+/// How many of them there are.
 inline constexpr std::size_t kChangeKinds = 4;
 
 /// "speaker", "appeared", "vanished", "boundary".
-const char* name_of(ChangeKind kind) noexcept;
+DIARIST_API const char* name_of(ChangeKind kind) noexcept;
 
 /// One stretch in which one voice differs.
 struct TurnChange {
@@ -38,6 +41,7 @@ struct TurnChange {
   double seconds() const noexcept { return end - start; }
 };
 
+/// What counts as a change.
 struct DiffOptions {
   double min_seconds = 0;  ///< shorter changes are left out
   /// Speakers are who they are called; otherwise the names may differ and the best one-to-one
@@ -45,6 +49,7 @@ struct DiffOptions {
   bool by_name = false;
 };
 
+/// Sums of one recording.
 struct RecordingDiff {
   std::string uri;
   std::vector<SpeakerPair> mapping;  ///< `reference` is the first diarization
@@ -54,6 +59,7 @@ struct RecordingDiff {
   std::array<double, kChangeKinds> seconds{};  ///< changed seconds, by ChangeKind
 };
 
+/// What diff_turns() found.
 struct DiffReport {
   std::vector<RecordingDiff> recordings;  ///< by uri; those of either side
   std::vector<TurnChange> changes;        ///< the longest first, then by uri, start, speakers
@@ -68,13 +74,14 @@ struct DiffReport {
 /// touching turns are one. With one recording on each side the ids may differ.
 /// \throws Error kInvalidArgument for a length that is no number >= 0, kUnsupported for more
 /// speakers than can be paired.
-DiffReport diff_turns(const RttmFile& before, const RttmFile& after,
-                      const DiffOptions& options = {});
+DIARIST_API DiffReport diff_turns(const RttmFile& before, const RttmFile& after,
+                                  const DiffOptions& options = {});
 
 /// JSON of a diff. Schema: docs/json.md. \param most changes to list; 0 lists all.
-std::string to_json(const DiffReport& report, const DiffOptions& options, std::size_t most = 0);
+DIARIST_API std::string to_json(const DiffReport& report, const DiffOptions& options,
+                                std::size_t most = 0);
 
 /// Readable table: seconds by kind, then the changes. \param most changes to list; 0 lists all.
-std::string to_table(const DiffReport& report, std::size_t most = 0);
+DIARIST_API std::string to_table(const DiffReport& report, std::size_t most = 0);
 
 }  // namespace diarist

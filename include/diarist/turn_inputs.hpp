@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/formats.hpp"
 #include "diarist/regions.hpp"
 
 namespace diarist {
 
+/// Turns of many recordings and where they came from.
 struct TurnInputs {
   RttmFile turns;
   std::vector<std::filesystem::path> files;  ///< what was read, in order
@@ -28,18 +30,19 @@ struct TurnInputs {
 /// the file without its ending.
 /// \throws Error kNotFound, kBadFile; kInvalidArgument where two files have turns of one recording,
 /// or a folder has several other formats and no RTTM.
-TurnInputs read_turn_inputs(const std::string& what);
+DIARIST_API TurnInputs read_turn_inputs(const std::string& what);
 
 /// Reads UEM regions from a file, from the *.uem files of a folder or from "@LIST". Regions of one
 /// recording in several files are put together.
 /// \throws Error kNotFound, kBadFile.
-Regions read_region_inputs(const std::string& what);
+DIARIST_API Regions read_region_inputs(const std::string& what);
 
 /// Paths in a text, one per line; blanks around them, empty lines and lines that begin with '#' are
 /// skipped. Relative paths are meant from `folder`.
 /// \param source name for messages.
 /// \throws Error kBadFile for a text without a path or a line that can't be one.
-std::vector<std::filesystem::path> parse_path_list(std::string_view text, const std::string& source,
-                                                   const std::filesystem::path& folder);
+DIARIST_API std::vector<std::filesystem::path> parse_path_list(std::string_view text,
+                                                               const std::string& source,
+                                                               const std::filesystem::path& folder);
 
 }  // namespace diarist

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "diarist/export.hpp"
 #include "diarist/run_control.hpp"
 
 namespace diarist {
@@ -24,12 +25,13 @@ struct Waveform {
 
 /// Decodes a file from start to end and keeps its outline; memory grows by 200 bytes per second.
 /// \throws Error kNotFound, kBadFile, kUnsupported, kCancelled.
-Waveform read_waveform(const std::filesystem::path& audio, const RunControl& control = {});
+DIARIST_API Waveform read_waveform(const std::filesystem::path& audio,
+                                   const RunControl& control = {});
 
 /// Decodes a file and writes it anew as 16-bit WAV, 16 kHz mono: what every browser plays.
 /// \param most_bytes limit of the result. \throws Error kInvalidArgument naming the limit, and as
 /// read_waveform().
-std::string read_as_wav(const std::filesystem::path& audio, std::size_t most_bytes,
-                        const RunControl& control = {});
+DIARIST_API std::string read_as_wav(const std::filesystem::path& audio, std::size_t most_bytes,
+                                    const RunControl& control = {});
 
 }  // namespace diarist

@@ -17,25 +17,48 @@
 namespace diarist::audio {
 namespace {
 
+std::size_t values_of(const AudioView& audio) {
+  return audio.pcm16.empty() ? audio.samples.size() : audio.pcm16.size();
+}
+
+// Interleaved floats are handed on where they lie; other layouts block by block.
 class MemoryReader final : public Reader {
  public:
-  explicit MemoryReader(const AudioView& audio) : audio_(audio) {}
+  explicit MemoryReader(const AudioView& audio)
+      : audio_(audio), frames_(values_of(audio) / static_cast<std::size_t>(audio.channels)) {}
+
   Block next() override {
-    const std::size_t block =
-        block_frames(audio_.channels) * static_cast<std::size_t>(audio_.channels);
-    const auto rest = audio_.samples.subspan(done_);
-    const auto part = rest.first(std::min(rest.size(), block));
-    done_ += part.size();
-    return {part, audio_.channels, audio_.sample_rate};
+    const auto width = static_cast<std::size_t>(audio_.channels);
+    const std::size_t first = done_;
+    const std::size_t count = std::min(frames_ - first, block_frames(audio_.channels));
+    done_ += count;
+    if (audio_.pcm16.empty() && (!audio_.planar || width == 1))
+      return {audio_.samples.subspan(first * width, count * width), audio_.channels,
+              audio_.sample_rate};
+    block_.resize(count * width);
+    for (std::size_t frame = 0; frame < count; ++frame)
+      for (std::size_t channel = 0; channel < width; ++channel)
+        block_[frame * width + channel] = value_at(first + frame, channel);
+    return {block_, audio_.channels, audio_.sample_rate};
   }
   std::int64_t expected_frames() const noexcept override {
-    return static_cast<std::int64_t>(audio_.samples.size()) / audio_.channels;
+    return static_cast<std::int64_t>(frames_);
   }
   int expected_rate() const noexcept override { return audio_.sample_rate; }
 
  private:
+  float value_at(std::size_t frame, std::size_t channel) const {
+    const std::size_t at = audio_.planar
+                               ? channel * frames_ + frame
+                               : frame * static_cast<std::size_t>(audio_.channels) + channel;
+    return audio_.pcm16.empty() ? audio_.samples[at]
+                                : static_cast<float>(audio_.pcm16[at]) * (1.0F / 32768.0F);
+  }
+
   AudioView audio_;
-  std::size_t done_ = 0;
+  std::size_t frames_;
+  std::size_t done_ = 0;  // frames
+  std::vector<float> block_;
 };
 
 // Seconds as frames; numbers that fit into no recording become the largest.
@@ -274,10 +297,15 @@ std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions&
     base::fail(ErrorCode::kInvalidArgument, "audio in memory: channels is {}; give 1 to {}",
                audio.channels, kMaxChannels);
   }
-  if (audio.samples.size() % static_cast<std::size_t>(audio.channels) != 0) {
+  if (!audio.samples.empty() && !audio.pcm16.empty()) {
+    base::fail(
+        ErrorCode::kInvalidArgument,
+        "audio in memory: samples are given both as floats and in 16 bits; give one of them");
+  }
+  if (values_of(audio) % static_cast<std::size_t>(audio.channels) != 0) {
     base::fail(ErrorCode::kInvalidArgument,
-               "audio in memory: {} samples are not whole frames of {} channels",
-               audio.samples.size(), audio.channels);
+               "audio in memory: {} samples are not whole frames of {} channels", values_of(audio),
+               audio.channels);
   }
   check_audio_options(options.audio);
   if (options.audio.raw || options.audio.track > 1) {

@@ -1,6 +1,7 @@
 #include "base/task_pool.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -37,6 +38,10 @@ struct TaskPool::State {
   int busy = 0;
   bool quit = false;
   std::exception_ptr error;
+  const pid_t process = getpid();
+
+  // A child of fork() has this object, but not its threads.
+  bool threads_are_elsewhere() const noexcept { return !threads.empty() && getpid() != process; }
 
   void work(int worker) {
     for (;;) {
@@ -92,13 +97,25 @@ TaskPool::TaskPool(int threads) : state_(std::make_unique<State>()) {
   }
 }
 
-TaskPool::~TaskPool() { state_->stop(); }
+TaskPool::~TaskPool() {
+  if (state_->threads_are_elsewhere()) {
+    // Nobody will ever leave the locks that the threads held or waited for.
+    static_cast<void>(state_.release());
+    return;
+  }
+  state_->stop();
+}
 
 int TaskPool::threads() const noexcept { return static_cast<int>(state_->threads.size()) + 1; }
 
 void TaskPool::parallel_for(std::int64_t count,
                             const std::function<void(std::int64_t, int)>& body) {
   if (count <= 0) return;
+  if (state_->threads_are_elsewhere())
+    fail(ErrorCode::kUnsupported,
+         "made before fork(): its {} worker threads stayed in the parent process; make it after "
+         "fork(), or with one thread",
+         state_->threads.size());
   const std::lock_guard call(state_->call);
   {
     const std::lock_guard lock(state_->mutex);

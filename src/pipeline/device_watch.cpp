@@ -62,7 +62,7 @@ struct Watched {
 
 }  // namespace
 
-class DeviceWatch::Impl {
+class [[gnu::visibility("hidden")]] DeviceWatch::Impl {
  public:
   Impl(const std::string& device, double interval_seconds)
       : interval_(std::max(interval_seconds, 0.001)) {

@@ -20,6 +20,7 @@
 #include "cluster/hints.hpp"
 #include "diarist/models.hpp"
 #include "model/bundle.hpp"
+#include "pipeline/alive.hpp"
 #include "pipeline/device_worker.hpp"
 #include "pipeline/file_queue.hpp"
 #include "pipeline/finish.hpp"
@@ -104,7 +105,7 @@ constexpr std::size_t kLastRecordings = 3;
 
 }  // namespace
 
-class Diarizer::Impl {
+class [[gnu::visibility("hidden")]] Diarizer::Impl {
  public:
   explicit Impl(const DiarizerOptions& options)
       : options_(options), preset_(choose_preset(options.preset, options.models)) {
@@ -395,7 +396,7 @@ Diarization Diarizer::run(const std::filesystem::path& file, const RunOptions& o
                           const RunControl& control) const {
   check_options(options);
   pipeline::Inputs inputs({&file, 1}, options);
-  return impl_->run(inputs, 0, options, control);
+  return pipeline::alive(impl_, "Diarizer").run(inputs, 0, options, control);
 }
 
 RunReport Diarizer::run_files(std::span<const std::filesystem::path> files,
@@ -406,7 +407,7 @@ RunReport Diarizer::run_files(std::span<const std::filesystem::path> files,
   double seconds = 0;
   RunReport report = [&] {
     const pipeline::Stopwatch watch(seconds);
-    return impl_->run_files(files, options, control, sink);
+    return pipeline::alive(impl_, "Diarizer").run_files(files, options, control, sink);
   }();
   report.seconds = seconds;
   return report;
@@ -416,10 +417,13 @@ Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,
                           const RunControl& control) const {
   check_options(options);
   pipeline::Inputs inputs(audio, options);
-  return impl_->run(inputs, 0, options, control);
+  return pipeline::alive(impl_, "Diarizer").run(inputs, 0, options, control);
 }
 
-const std::string& Diarizer::preset() const noexcept { return impl_->preset(); }
+const std::string& Diarizer::preset() const noexcept {
+  static const std::string none;
+  return impl_ ? impl_->preset() : none;
+}
 
 Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& options,
                            const RunOptions& run_options) {

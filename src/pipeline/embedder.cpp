@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/run_control.hpp"
 #include "model/embedding_weights.hpp"
+#include "pipeline/alive.hpp"
 #include "pipeline/chunk_network.hpp"
 #include "pipeline/dlpack_tensor.hpp"
 #include "pipeline/preset_choice.hpp"
@@ -23,6 +24,7 @@ namespace diarist {
 namespace {
 
 using Kind = DeviceTensor::Kind;
+using pipeline::alive;
 using pipeline::ChunkNetwork;
 using pipeline::PieceNetwork;
 
@@ -97,7 +99,7 @@ void check_same_place(const DeviceTensor& tensor, const char* name, Kind kind, i
 
 }  // namespace
 
-class Embedder::Impl {
+class [[gnu::visibility("hidden")]] Embedder::Impl {
  public:
   explicit Impl(const EmbedderOptions& options)
       : options_(checked(options)),
@@ -348,39 +350,39 @@ Embedder::~Embedder() = default;
 Embedder::Embedder(Embedder&&) noexcept = default;
 Embedder& Embedder::operator=(Embedder&&) noexcept = default;
 
-int Embedder::dim() const noexcept { return impl_->dim(); }
+int Embedder::dim() const noexcept { return impl_ ? impl_->dim() : 0; }
 
-EmbedderInfo Embedder::info() const { return impl_->info(); }
+EmbedderInfo Embedder::info() const { return alive(impl_, "Embedder").info(); }
 
 std::vector<float> Embedder::features(const AudioView& audio, FeatureMean mean) const {
-  return impl_->features(audio, mean);
+  return alive(impl_, "Embedder").features(audio, mean);
 }
 
 void Embedder::forward(std::span<const float> features, std::span<const float> masks,
                        std::span<float> embeddings, const std::stop_token& stop) const {
-  impl_->forward(features, masks, embeddings, stop);
+  alive(impl_, "Embedder").forward(features, masks, embeddings, stop);
 }
 
 void Embedder::forward(const DeviceTensor& features, const DeviceTensor& masks,
                        const DeviceTensor& embeddings, std::optional<void*> stream) const {
-  impl_->forward(features, masks, embeddings, stream);
+  alive(impl_, "Embedder").forward(features, masks, embeddings, stream);
 }
 
 dlpack::ManagedTensor* Embedder::forward(const dlpack::ManagedTensor& features,
                                          const dlpack::ManagedTensor& masks,
                                          std::optional<void*> stream) const {
-  return impl_->forward(features, masks, stream);
+  return alive(impl_, "Embedder").forward(features, masks, stream);
 }
 
 void Embedder::forward_with_taps(std::span<const float> features, std::span<const float> masks,
                                  const std::function<void(const Tap&)>& callback) const {
-  impl_->forward_with_taps(features, masks, callback);
+  alive(impl_, "Embedder").forward_with_taps(features, masks, callback);
 }
 
 std::vector<float> Embedder::embed(const AudioView& audio, std::span<const TimeSpan> spans,
                                    const RunControl& control) const {
   const std::unique_ptr<audio::Source> source = audio::open_memory(audio);
-  return impl_->embed(*source, spans, control);
+  return alive(impl_, "Embedder").embed(*source, spans, control);
 }
 
 std::vector<float> Embedder::embed(const std::filesystem::path& file,
@@ -402,7 +404,7 @@ std::vector<float> Embedder::embed(const std::filesystem::path& file,
     span.start -= audio.from;
     span.end -= audio.from;
   }
-  return impl_->embed(*source, decoded, control);
+  return alive(impl_, "Embedder").embed(*source, decoded, control);
 }
 
 }  // namespace diarist

@@ -72,6 +72,7 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   std::vector<std::uint8_t> counts = timeline::count_speakers(grid, input.activity, input.stop);
   if (stages) stages->counts = counts;
   if (*std::max_element(counts.begin(), counts.end()) == 0) return;
+  base::check_stop(input.stop);
 
   cluster::Settings requested = settings;
   requested.hints = options.speakers;
@@ -79,8 +80,9 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   const cluster::Result clusters = [&] {
     const Stopwatch watch(result.timings.clustering);
     return cluster::assign_speakers({input.chunks, input.dim, input.activity, input.embeddings},
-                                    requested, pool);
+                                    requested, pool, input.stop);
   }();
+  base::check_stop(input.stop);
   for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
   if (clusters.max_count > 0) timeline::cap_counts(counts, clusters.max_count);
   if (stages) {
@@ -98,6 +100,7 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   });
   base::check_stop(input.stop);
   const std::vector<timeline::Move> moves = check_turns(input, clusters, matrix, exclusive);
+  base::check_stop(input.stop);
 
   base::check_stop(input.stop);
   std::vector<timeline::Segment> segments = timeline::segments_of(matrix);

@@ -30,7 +30,7 @@ struct FinishInput {
   std::span<const std::uint8_t> activity;  // [C, 589]
   std::span<const float> embeddings;       // [C, 3, D]
   EmbedPieces embed_pieces;                // empty: no turn check
-  std::stop_token stop;
+  std::stop_token stop = {};               // looked at inside the steps too
 };
 
 /// Clustering parameters of a preset; the PLDA is checked here. \throws Error kBadModel.

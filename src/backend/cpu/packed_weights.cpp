@@ -1,11 +1,32 @@
 #include "backend/cpu/packed_weights.hpp"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
+#include <cstddef>
 
 #include "base/error.hpp"
 
 namespace diarist::backend::cpu {
 namespace {
+
+/// Maps of several megabytes are read in many streams at once: with pages of 4 kB every few tiles
+/// wait for an address. Only a hint; where the system has no large pages nothing changes.
+void prefer_large_pages(void* memory, std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t start = (first + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (first + bytes) / kPage * kPage;
+  if (start >= end) return;
+  madvise(static_cast<std::byte*>(memory) + (start - first), end - start, MADV_HUGEPAGE);
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+#endif
+}
 
 template <typename T>
 Aligned<T> allocate(std::int64_t count) {
@@ -17,6 +38,7 @@ Aligned<T> allocate(std::int64_t count) {
                "threads",
                size * sizeof(T) / 1000000 + 1);
   }
+  prefer_large_pages(memory.get(), size * sizeof(T));
   return memory;
 }
 
@@ -24,6 +46,7 @@ Aligned<T> allocate(std::int64_t count) {
 
 Aligned<float> allocate_floats(std::int64_t count) { return allocate<float>(count); }
 Aligned<double> allocate_doubles(std::int64_t count) { return allocate<double>(count); }
+Aligned<std::uint16_t> allocate_bf16(std::int64_t count) { return allocate<std::uint16_t>(count); }
 
 PackedWeights::PackedWeights(const GemmKernels& kernels, int columns, int taps, int depth,
                              const std::function<float(int, int, int)>& weight,

@@ -257,6 +257,11 @@ std::vector<GraphCase> map_cases() {
                                                      {32, 32, 1, 5, 2, 1, false, false},
                                                      {128, 128, 3, 3, 1, 1, true, true},
                                                      {256, 128, 3, 4, 2, 2, false, true},
+                                                     {64, 64, 3, 9, 1, 1, true, true},
+                                                     {64, 32, 3, 1, 1, 1, false, false},
+                                                     {48, 80, 3, 5, 1, 1, true, true},
+                                                     {256, 256, 3, 10, 1, 1, true, true},
+                                                     {40, 36, 3, 6, 1, 1, true, true},
                                                      {7, 5, 3, 4, 1, 1, true, false},
                                                      {19, 3, 3, 1, 1, 2, false, true},
                                                      {33, 17, 1, 2, 1, 1, true, true}}) {

@@ -78,6 +78,19 @@ TEST(CpuProgram, Resnet34KeepsTwoMapsPerWorker) {
   EXPECT_EQ(three->workspace_bytes(), 3 * one->workspace_bytes());
 }
 
+TEST(CpuProgram, StrideOneConvolutionsOfResnet34AreWinograd) {
+  const model::Graph graph = model::resnet34_network(synthetic_weights("wespeaker-resnet34"));
+  for (const std::string& target : backend::cpu::cpu_targets_supported()) {
+    const auto cpu = make_cpu_backend(1, target);
+    const auto program = cpu->compile(graph, {.max_items = 1});
+    int winograd = 0;
+    for (const backend::Choice& choice : program->choices()) {
+      winograd += choice.kernel.starts_with("Winograd") ? 1 : 0;
+    }
+    EXPECT_EQ(winograd, 29) << target;  // 36 without stem, three of stride 2 and three shortcuts
+  }
+}
+
 TEST(CpuProgram, EveryNodeHasAKernelAndAReason) {
   const model::Graph graph = model::resnet34_network(synthetic_weights("wespeaker-resnet34"));
   const auto cpu = make_cpu_backend(1);

@@ -12,31 +12,13 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "backend/cpu/kernels/dispatch.hpp"
+#include "backend/cpu/kernels/register_tile.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace diarist::backend::cpu {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-
-// Accumulators + weights + one broadcast fill the register file: 32 registers of AVX-512 and
-// 64-bit Arm, 16 elsewhere.
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-constexpr int kRows = 14;
-#elif HWY_ARCH_ARM_A64
-constexpr int kRows = 12;
-#else
-constexpr int kRows = 6;
-#endif
 
 HWY_INLINE V activate(V x, model::Activation activation) {
   const D d;
@@ -49,15 +31,15 @@ HWY_INLINE V activate(V x, model::Activation activation) {
 }
 
 /// What follows the sums of a tile: added numbers, activation, scale. Apart from the tile, so that
-/// it exists once and not in every size. `sums` [rows][N vectors].
-template <int N>
+/// it exists once and not in every size. `sums` [rows][N vectors]. kWhole: all columns exist.
+template <int N, bool kWhole>
 HWY_NOINLINE void finish(const Gemm& g, const float* sums, int rows, std::int64_t row, int column) {
   const D d;
   const int valid = g.columns - column;
   for (int m = 0; m < rows; ++m) {
     for (int n = 0; n < N; ++n) {
       const int at = n * kLanes;
-      const bool whole = at + kLanes <= valid;
+      const bool whole = kWhole || at + kLanes <= valid;
       const std::int64_t place = column + at;
       float edge[kLanes];
       const auto load = [&](const float* from) HWY_ATTR {
@@ -80,9 +62,11 @@ HWY_NOINLINE void finish(const Gemm& g, const float* sums, int rows, std::int64_
   }
 }
 
-/// One tile of M rows x N vectors. `row` and `column` are its place in the output.
+/// One tile of M rows x N vectors. `row` and `column` are its place in the output; weights from
+/// `ahead` on are fetched meanwhile, a cache line for every tap and k.
 template <int M, int N>
-HWY_NOINLINE void tile(const Gemm& g, const float* block, std::int64_t row, int column) {
+HWY_NOINLINE void tile(const Gemm& g, const float* block, std::int64_t row, int column,
+                       const float* ahead) {
   const D d;
   constexpr int kWidth = N * kLanes;
   V sum[M][N];
@@ -91,29 +75,11 @@ HWY_NOINLINE void tile(const Gemm& g, const float* block, std::int64_t row, int 
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) sum[m][n] = hn::LoadU(d, g.bias + column + n * kLanes);
   }
-  const std::int64_t stride = g.a_stride;
   for (int t = 0; t < g.taps; ++t) {
     const int place = g.tap != nullptr ? g.tap[t] : t;
     const float* w = block + static_cast<std::int64_t>(place) * g.depth * kWidth;
-    // A pointer for every third row: with the stride in a register that reaches all rows.
-    constexpr int kGroups = (M + 2) / 3;
-    const float* a[kGroups];
-#pragma GCC unroll 8
-    for (int i = 0; i < kGroups; ++i) a[i] = g.a[t] + (row + 3 * i) * stride;
-    for (int k = 0; k < g.depth; ++k) {
-      V weight[N];
-#pragma GCC unroll 2
-      for (int n = 0; n < N; ++n) weight[n] = hn::LoadU(d, w + n * kLanes);
-#pragma GCC unroll 16
-      for (int m = 0; m < M; ++m) {
-        const V x = hn::Set(d, a[m / 3][(m % 3) * stride]);
-#pragma GCC unroll 2
-        for (int n = 0; n < N; ++n) sum[m][n] = hn::MulAdd(x, weight[n], sum[m][n]);
-      }
-#pragma GCC unroll 8
-      for (int i = 0; i < kGroups; ++i) ++a[i];
-      w += kWidth;
-    }
+    multiply_add<M, N, true>(g.a[t] + row * g.a_stride, g.a_stride, w, g.depth, sum, ahead);
+    ahead += g.depth * kLineFloats;
   }
   HWY_ALIGN float sums[M * kWidth];
 #pragma GCC unroll 16
@@ -121,10 +87,11 @@ HWY_NOINLINE void tile(const Gemm& g, const float* block, std::int64_t row, int 
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) hn::Store(sum[m][n], d, sums + (m * N + n) * kLanes);
   }
-  finish<N>(g, sums, M, row, column);
+  const bool whole = column + kWidth <= g.columns;
+  (whole ? finish<N, true> : finish<N, false>)(g, sums, M, row, column);
 }
 
-using Tile = void (*)(const Gemm&, const float*, std::int64_t, int);
+using Tile = void (*)(const Gemm&, const float*, std::int64_t, int, const float*);
 
 template <int N, int... M>
 constexpr std::array<Tile, sizeof...(M)> tiles(std::integer_sequence<int, M...>) {
@@ -134,22 +101,27 @@ constexpr std::array<Tile, sizeof...(M)> tiles(std::integer_sequence<int, M...>)
 void run(const Gemm& g) {
   static constexpr auto kOne = tiles<1>(std::make_integer_sequence<int, kRows>());
   static constexpr auto kTwo = tiles<2>(std::make_integer_sequence<int, kRows>());
-  constexpr int kBlock = 2 * kLanes;
   const int blocks = (g.columns + kBlock - 1) / kBlock;
   const int last = g.last_block < 0 ? blocks : g.last_block;
   for (int b = g.first_block; b < last; ++b) {
     const int column = b * kBlock;
     const auto& table = g.columns - column <= kLanes ? kOne : kTwo;
     const float* weights = g.weights + static_cast<std::int64_t>(column) * g.all_taps * g.depth;
+    // The next block of the weights follows in memory. It may have to come from far: it is on its
+    // way while the tiles of this one are computed.
+    const std::int64_t whole = static_cast<std::int64_t>(kBlock) * g.all_taps * g.depth;
+    const float* ahead = b + 1 < blocks || g.next == nullptr ? weights + whole : g.next;
+    const float* const end = ahead + whole;
     for (std::int64_t row = 0; row < g.rows; row += kRows) {
       const auto rows = static_cast<std::size_t>(std::min<std::int64_t>(kRows, g.rows - row));
-      table[rows - 1](g, weights, row, column);
+      table[rows - 1](g, weights, row, column, ahead);
+      ahead = std::min(ahead + static_cast<std::int64_t>(kLineFloats) * g.taps * g.depth, end);
     }
   }
 }
 
 const GemmKernels* gemm_table() {
-  static constexpr GemmKernels kTable{HWY_TARGET, &run, kLanes, 2 * kLanes, kRows};
+  static constexpr GemmKernels kTable{HWY_TARGET, &run, kLanes, kBlock, kRows};
   return &kTable;
 }
 

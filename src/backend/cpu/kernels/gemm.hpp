@@ -30,6 +30,8 @@ struct Gemm {
   std::int64_t add_stride = 0;
   const float* scale = nullptr;  // [columns] or null
   model::Activation activation = model::Activation::kNone;
+  /// Packed weights of the product that comes after this one, or null: fetched meanwhile.
+  const float* next = nullptr;
   int first_block = 0;  // column blocks [first_block, last_block); last_block -1: all
   int last_block = -1;
 };

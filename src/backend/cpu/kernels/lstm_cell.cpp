@@ -20,13 +20,16 @@ using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 
-/// exp(x), relative error about 1e-7; x is clamped to where the result is a normal float.
-HWY_INLINE V exponential(V x) {
+/// exp(x), relative error about 1e-7; x is clamped to +-limit, at most 87: the result stays a
+/// normal float.
+HWY_INLINE V exponential(V x, float limit = 87.0F) {
   const D d;
   const hn::RebindToSigned<D> di;
-  x = hn::Max(hn::Min(x, hn::Set(d, 87.0F)), hn::Set(d, -87.0F));
-  const auto n = hn::NearestInt(hn::Mul(x, hn::Set(d, 1.44269504F)));
-  const V whole = hn::ConvertTo(d, n);
+  x = hn::Max(hn::Min(x, hn::Set(d, limit)), hn::Set(d, -limit));
+  // Added to 1.5 * 2^23, a number is rounded to an integer, which stands in the lowest bits.
+  const V shift = hn::Set(d, 12582912.0F);
+  const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504F), shift);
+  const V whole = hn::Sub(shifted, shift);
   // ln 2 in two parts: the first has few enough bits that whole * part is exact.
   V r = hn::MulAdd(whole, hn::Set(d, -0.693359375F), x);
   r = hn::MulAdd(whole, hn::Set(d, 2.12194440e-4F), r);
@@ -39,8 +42,9 @@ HWY_INLINE V exponential(V x) {
   p = hn::MulAdd(p, r, hn::Set(d, 0.5F));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
-  const auto power = hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127)));
-  return hn::Mul(p, hn::BitCast(d, power));
+  // Times 2^whole: the shift leaves nothing of 1.5 * 2^23 behind.
+  const auto power = hn::ShiftLeft<23>(hn::BitCast(di, shifted));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), power));
 }
 
 HWY_INLINE V sigmoid_of(V x) {
@@ -56,20 +60,32 @@ HWY_INLINE V tanh_of(V x) {
   return hn::Sub(one, hn::Div(hn::Set(d, 2.0F), hn::Add(e, one)));
 }
 
+/// Divisions are the dearest operations of a cell, so fractions are brought to one denominator: two
+/// divisions instead of five. Arguments of exponentials are clamped to where the product of three
+/// of them is a float; the functions are constant to 1e-12 beyond.
 void cells(const float* gates, int windows, int units, float* state, float* hidden) {
   const D d;
+  constexpr float kLimit = 28.0F;
+  const V one = hn::Set(d, 1.0F);
   for (int w = 0; w < windows; ++w) {
     const float* g = gates + static_cast<std::int64_t>(w) * 4 * units;
     for (int u = 0; u < units; u += kLanes) {
       const std::int64_t at = static_cast<std::int64_t>(w) * units + u;
       const float* four = g + 4 * u;
-      const V in = sigmoid_of(hn::LoadU(d, four));
-      const V forget = sigmoid_of(hn::LoadU(d, four + kLanes));
-      const V candidate = tanh_of(hn::LoadU(d, four + 2 * kLanes));
-      const V out = sigmoid_of(hn::LoadU(d, four + 3 * kLanes));
-      const V c = hn::MulAdd(forget, hn::LoadU(d, state + at), hn::Mul(in, candidate));
+      const V candidate = hn::LoadU(d, four + 2 * kLanes);
+      const V of_in = hn::Add(one, exponential(hn::Neg(hn::LoadU(d, four)), kLimit));
+      const V of_forget = hn::Add(one, exponential(hn::Neg(hn::LoadU(d, four + kLanes)), kLimit));
+      const V of_out = hn::Add(one, exponential(hn::Neg(hn::LoadU(d, four + 3 * kLanes)), kLimit));
+      const V e = exponential(hn::Add(candidate, candidate), kLimit);
+      // c / of_forget + (e - 1) / ((e + 1) of_in)
+      const V in_candidate = hn::Mul(of_in, hn::Add(e, one));
+      const V kept = hn::Mul(hn::LoadU(d, state + at), in_candidate);
+      const V c =
+          hn::Div(hn::MulAdd(hn::Sub(e, one), of_forget, kept), hn::Mul(of_forget, in_candidate));
       hn::StoreU(c, d, state + at);
-      hn::StoreU(hn::Mul(out, tanh_of(c)), d, hidden + at);
+      const V of_state = exponential(hn::Add(c, c), kLimit);
+      const V h = hn::Div(hn::Sub(of_state, one), hn::Mul(of_out, hn::Add(of_state, one)));
+      hn::StoreU(h, d, hidden + at);
     }
   }
 }
