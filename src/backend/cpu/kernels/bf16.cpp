@@ -28,7 +28,8 @@ HWY_DIAGNOSTICS(pop)
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 
-namespace diarist::backend::cpu {
+// Nothing outside of this namespace may need these instructions (tools/check_instructions.py).
+namespace diarist::backend::cpu::bf16_set {
 namespace {
 
 constexpr int kLanes = 16;
@@ -260,7 +261,7 @@ const Bf16Kernels& table() {
 }
 
 }  // namespace
-}  // namespace diarist::backend::cpu
+}  // namespace diarist::backend::cpu::bf16_set
 
 HWY_POP_ATTRIBUTES
 
@@ -288,8 +289,8 @@ std::vector<const Bf16Kernels*> find_supported() {
   if (!vectors || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0 || (a & kBf16Bit) == 0) return {};
   const bool tiles = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kAmxBf16Bit) != 0 &&
                      (d & kAmxTileBit) != 0;
-  if (tiles && may_use_tiles()) found.push_back(&table<Tiles>());
-  found.push_back(&table<Dots>());
+  if (tiles && may_use_tiles()) found.push_back(&bf16_set::table<bf16_set::Tiles>());
+  found.push_back(&bf16_set::table<bf16_set::Dots>());
   return found;
 }
 
@@ -300,7 +301,9 @@ const std::vector<const Bf16Kernels*>& bf16_kernels_supported() {
   return kFound;
 }
 
-std::vector<std::string> bf16_kernels_compiled() { return {Tiles::kName, Dots::kName}; }
+std::vector<std::string> bf16_kernels_compiled() {
+  return {bf16_set::Tiles::kName, bf16_set::Dots::kName};
+}
 
 }  // namespace diarist::backend::cpu
 
