@@ -3,7 +3,7 @@
 
 usage: check_instructions.py PROGRAM
 
-Kernels for an instruction set live in a namespace of their own (N_AVX2, N_AVX3, ..., bf16_set) and
+Kernels for an instruction set live in a namespace of their own (N_AVX2, N_AVX3, ..., N_BF16) and
 are called only where the processor has the set. An instruction of that kind anywhere else ends the
 program on an older machine. Prints one line per function that has such an instruction and must not,
 and exits with 1 when there is any. Needs objdump.
@@ -27,7 +27,7 @@ ORDER = [
     "AVX3_SPR",
     "BF16",
 ]
-NAMESPACE = re.compile(r"\b(?:N_([A-Z0-9_]+)|bf16_set)::")
+NAMESPACE = re.compile(r"\bN_([A-Z0-9_]+)::")
 # Chosen by other means: src/base/sha256_native.cpp asks the processor.
 ASKS_ITSELF = re.compile(r"\bdiarist::base::\(anonymous namespace\)::blocks_sha\(")
 
@@ -64,8 +64,7 @@ def check(lines: Iterable[str]) -> tuple[dict[str, str], set[str]]:
         if line.endswith(">:\n") or line.endswith(">:"):
             function = line[line.index("<") + 1 : line.rindex(">")]
             found = NAMESPACE.search(function)
-            name = (found[1] or "BF16") if found else ""
-            allowed = name if name in ORDER else ""
+            allowed = found[1] if found and found[1] in ORDER else ""
             if allowed:
                 seen.add(allowed)
             continue

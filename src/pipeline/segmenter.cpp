@@ -67,7 +67,8 @@ class [[gnu::visibility("hidden")]] Segmenter::Impl {
     worker_->give_back(worker_->take(1, Precision::kExact));  // what can fail fails here
   }
 
-  Segmentation run(pipeline::Inputs& inputs, const RunOptions& options, const RunControl& control) {
+  Segmentation run(pipeline::Inputs & inputs, const RunOptions& options,
+                   const RunControl& control) {
     const std::unique_ptr<audio::Source> source = inputs.open(0, control.stop);
     std::unique_ptr<pipeline::Session> session =
         worker_->take(options.step_seconds, Precision::kExact);

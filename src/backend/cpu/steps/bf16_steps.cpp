@@ -85,6 +85,7 @@ class Bf16Conv2dStep : public Step {
     const int pad = size_ / 2;
     int64_t converted = 0;
     for (int64_t f = 0; f < frequency_out_; ++f) {
+      call.check_stop();
       Taps taps;
       for (int i = 0; i < size_; ++i) {
         const int64_t from = f * stride_f_ + i - pad;

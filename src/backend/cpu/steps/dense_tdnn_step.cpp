@@ -165,7 +165,8 @@ class DenseTdnnStep : public Step {
       reduce(layer, buffer, time, columns, strip, frames);
     } else {
       // Aligned, as rows of tiles are cache lines.
-      strip += (64 - reinterpret_cast<std::uintptr_t>(strip) % 64) % 64 / sizeof(float);
+      const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(strip) % 64;
+      strip += (64 - past) % 64 / 4;
       reduce_bf16(layer, buffer, time, columns, reinterpret_cast<Bf16*>(strip), frames);
     }
 
