@@ -22,10 +22,12 @@ constexpr const char* kOldMounts =
     "33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
     "34 31 0:31 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n";
 
+using Files = std::map<std::string, std::string>;
+
 /// Files below a folder that stands for the root of a machine.
 class Machine {
  public:
-  explicit Machine(const std::map<std::string, std::string>& files) {
+  explicit Machine(const Files& files) {
     for (const auto& [name, text] : files) {
       const std::filesystem::path file = folder_.path() / name;
       std::filesystem::create_directories(file.parent_path());
@@ -49,11 +51,11 @@ TEST(QuotaProcessors, OfVersionTwoInTheProcessesOwnGroup) {
 }
 
 TEST(QuotaProcessors, TheTightestGroupAroundDecides) {
-  std::map<std::string, std::string> files = {{"proc/self/cgroup", "0::/a/b/c\n"},
-                                              {"proc/self/mountinfo", kUnifiedMount},
-                                              {"sys/fs/cgroup/a/b/c/cpu.max", "800000 100000\n"},
-                                              {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
-                                              {"sys/fs/cgroup/a/cpu.max", "200000 50000\n"}};
+  Files files = {{"proc/self/cgroup", "0::/a/b/c\n"},
+                 {"proc/self/mountinfo", kUnifiedMount},
+                 {"sys/fs/cgroup/a/b/c/cpu.max", "800000 100000\n"},
+                 {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
+                 {"sys/fs/cgroup/a/cpu.max", "200000 50000\n"}};
   EXPECT_EQ(Machine(files).processors(), 4);
   files["sys/fs/cgroup/a/b/c/cpu.max"] = "20000 100000\n";
   EXPECT_EQ(Machine(files).processors(), 1);  // a fifth of a processor still is one thread
@@ -83,7 +85,7 @@ TEST(QuotaProcessors, OfAContainerThatSeesOnlyItsOwnGroup) {
 }
 
 TEST(QuotaProcessors, OfVersionOne) {
-  std::map<std::string, std::string> files = {
+  Files files = {
       {"proc/self/cgroup",
        "12:cpuset:/pod\n4:cpu,cpuacct:/kubepods/pod7\n1:name=systemd:/init.scope\n0::/\n"},
       {"proc/self/mountinfo", kOldMounts},
@@ -97,14 +99,13 @@ TEST(QuotaProcessors, OfVersionOne) {
 }
 
 TEST(QuotaProcessors, OfBothVersionsAtOnce) {
-  std::map<std::string, std::string> files = {
-      {"proc/self/cgroup", "3:cpu:/old\n0::/young\n"},
-      {"proc/self/mountinfo",
-       "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
-       "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"},
-      {"sys/fs/cgroup/cpu/old/cpu.cfs_quota_us", "700000\n"},
-      {"sys/fs/cgroup/cpu/old/cpu.cfs_period_us", "100000\n"},
-      {"sys/fs/cgroup/unified/young/cpu.max", "1000000 100000\n"}};
+  Files files = {{"proc/self/cgroup", "3:cpu:/old\n0::/young\n"},
+                 {"proc/self/mountinfo",
+                  "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+                  "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"},
+                 {"sys/fs/cgroup/cpu/old/cpu.cfs_quota_us", "700000\n"},
+                 {"sys/fs/cgroup/cpu/old/cpu.cfs_period_us", "100000\n"},
+                 {"sys/fs/cgroup/unified/young/cpu.max", "1000000 100000\n"}};
   EXPECT_EQ(Machine(files).processors(), 7);
   files.erase("sys/fs/cgroup/cpu/old/cpu.cfs_quota_us");
   EXPECT_EQ(Machine(files).processors(), 10);
@@ -120,8 +121,8 @@ TEST(QuotaProcessors, NamesWithBlanksAndColons) {
 }
 
 TEST(QuotaProcessors, NothingToBeFoundIsNoLimit) {
-  EXPECT_EQ(Machine({}).processors(), 0);
-  EXPECT_EQ(Machine({{"proc/self/cgroup", "0::/a\n"}}).processors(), 0);
+  EXPECT_EQ(Machine(Files{}).processors(), 0);
+  EXPECT_EQ(Machine(Files{{"proc/self/cgroup", "0::/a\n"}}).processors(), 0);
   EXPECT_EQ(
       Machine({{"proc/self/cgroup", "0::/a\nrubbish\n:::\n7:cpu\n"},
                {"proc/self/mountinfo", std::string("- - -\n\n\n1 2 3 4 5 -\n") + kUnifiedMount},
