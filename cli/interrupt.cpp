@@ -56,6 +56,7 @@ void InterruptGuard::wait(const std::stop_token& quit, std::chrono::milliseconds
       if (Clock::now() >= deadline) end_now(std::chrono::seconds(10));
     } else if (signal > 0) {
       last_signal = signal;
+      if (loading_) end_now(std::chrono::milliseconds(200));
       deadline = Clock::now() + grace;
       stop_.request_stop();
     }
@@ -65,6 +66,8 @@ void InterruptGuard::wait(const std::stop_token& quit, std::chrono::milliseconds
 InterruptGuard::~InterruptGuard() {
   waiter_.request_stop();
   waiter_.join();
+  // An interrupted call is about to end with its own exit code; one signal more must not change it.
+  if (stop_.stop_requested()) return;
   const sigset_t set = interrupts();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }

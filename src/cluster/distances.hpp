@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "base/memory.hpp"
@@ -19,8 +20,9 @@ class CondensedDistances {
  public:
   /// Root of the sum of squared differences in f64, added in the order of the dimensions: equal
   /// rows are at distance 0, and the result does not depend on the threads.
-  /// \param rows [n, dim]; n >= 1. \throws Error kOutOfMemory.
-  CondensedDistances(std::span<const float> rows, std::size_t dim, base::TaskPool* pool);
+  /// \param rows [n, dim]; n >= 1. \throws Error kOutOfMemory, kCancelled.
+  CondensedDistances(std::span<const float> rows, std::size_t dim, base::TaskPool* pool,
+                     const std::stop_token& stop = {});
 
   std::size_t count() const noexcept { return count_; }
 
@@ -30,7 +32,8 @@ class CondensedDistances {
   const double* row(std::size_t i) const noexcept { return values_.get() + offsets_[i]; }
 
   /// Leaves the given rows and their columns, increasing, under the numbers 0, 1, ...
-  void keep(std::span<const std::uint32_t> rows);
+  /// \throws Error kCancelled; the distances are of no use then.
+  void keep(std::span<const std::uint32_t> rows, const std::stop_token& stop = {});
 
  private:
   void set_count(std::size_t count);

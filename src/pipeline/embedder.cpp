@@ -243,7 +243,7 @@ class [[gnu::visibility("hidden")]] Embedder::Impl {
                             gpu_, callback);
   }
 
-  std::vector<float> embed(audio::Source& source, std::span<const TimeSpan> spans,
+  std::vector<float> embed(audio::Source & source, std::span<const TimeSpan> spans,
                            const RunControl& control) {
     const Samples samples = read_all(source, control.stop);
     for (const std::string& warning : samples.warnings)
@@ -298,7 +298,7 @@ class [[gnu::visibility("hidden")]] Embedder::Impl {
     };
   }
 
-  pipeline::ChunkFeatures& features_of(Worker& worker) {
+  pipeline::ChunkFeatures& features_of(Worker & worker) {
     if (worker.features == nullptr)
       worker.features = std::make_unique<pipeline::ChunkFeatures>(
           *backend_, is_resnet() ? model::wespeaker_features() : model::campplus_features(),
@@ -392,7 +392,8 @@ std::vector<float> Embedder::embed(const std::filesystem::path& file,
     base::fail(ErrorCode::kInvalidArgument,
                "embeddings are made of one channel at a time; ask for channel 1, then for channel "
                "2");
-  const std::unique_ptr<audio::Source> source = audio::open_file(file, {.audio = audio});
+  const std::unique_ptr<audio::Source> source =
+      audio::open_file(file, {.audio = audio, .stop = control.stop});
   std::vector<TimeSpan> decoded(spans.begin(), spans.end());  // from where decoding begins
   for (TimeSpan& span : decoded) {
     if (span.start < audio.from)

@@ -76,6 +76,7 @@ class Conv2dStep : public Step {
   bool blocks_outside() const { return weights_.bytes() > 256 * 1024; }
 
   void row(const StepCall& call, int64_t f, Gemm gemm) const {
+    call.check_stop();
     std::array<const float*, 9> a;
     std::array<int, 9> tap;
     const int64_t width = call.inputs[0].time + 2;
@@ -204,6 +205,7 @@ class MapToRowsStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> step_of(const model::Conv2d& block, const NodeShapes& shapes) {
+  if (uses_bf16(shapes)) return bf16_step_of(block, shapes);
   if (suits_winograd(block, shapes.target)) return winograd_step_of(block, shapes);
   return std::make_unique<Conv2dStep>(block, shapes);
 }
