@@ -79,7 +79,10 @@ int bench_run(RunBenchArguments arguments) {
                         .warm_up = arguments.warm_up,
                         .replay = arguments.replay};
   const auto start = std::chrono::steady_clock::now();
-  const Diarizer diarizer(arguments.engine);
+  const Diarizer diarizer = [&] {
+    const InterruptGuard::Loading loading(interrupt);
+    return Diarizer(arguments.engine);
+  }();
   report.load_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::vector<std::filesystem::path> files(arguments.inputs.begin(), arguments.inputs.end());

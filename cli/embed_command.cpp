@@ -129,7 +129,10 @@ int embed(const EmbedArguments& arguments) {
   options.log = [](LogLevel level, std::string_view text) {
     if (level == LogLevel::kWarning) warn(text);
   };
-  const Embedder embedder(options);
+  const Embedder embedder = [&] {
+    const InterruptGuard::Loading loading(interrupt);
+    return Embedder(options);
+  }();
   if (manners().dry_run) return dry_embed(embedder, arguments, spans);
   ProgressLine line(arguments.audio);
   RunControl control;

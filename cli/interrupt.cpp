@@ -56,6 +56,7 @@ void InterruptGuard::wait(const std::stop_token& quit, std::chrono::milliseconds
       if (Clock::now() >= deadline) end_now(std::chrono::seconds(10));
     } else if (signal > 0) {
       last_signal = signal;
+      if (loading_) end_now(std::chrono::milliseconds(200));
       deadline = Clock::now() + grace;
       stop_.request_stop();
     }

@@ -1,6 +1,7 @@
 #pragma once
 // Ctrl-C as a stop token.
 
+#include <atomic>
 #include <chrono>
 #include <stop_token>
 #include <thread>
@@ -8,7 +9,7 @@
 namespace diarist::cli {
 
 /// While it lives, SIGINT and SIGTERM request a stop. Where nobody looks at the token for `grace`
-/// (a read that blocks, a model that loads), the process says what was done and ends; an output
+/// (a read that blocks), the process says what was done and ends; an output
 /// that is being written is finished first. A second signal ends the process at once.
 /// Make it before any other thread: the signals must be blocked in all of them.
 class InterruptGuard {
@@ -19,10 +20,24 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   std::stop_token token() const noexcept { return stop_.get_token(); }
 
+  /// While it lives there is nothing to finish and nobody looks at the token (a model that loads):
+  /// the first signal ends the process at once.
+  class Loading {
+   public:
+    explicit Loading(const InterruptGuard& guard) : guard_(guard) { guard_.loading_ = true; }
+    ~Loading() { guard_.loading_ = false; }
+    Loading(const Loading&) = delete;
+    Loading& operator=(const Loading&) = delete;
+
+   private:
+    const InterruptGuard& guard_;
+  };
+
  private:
   void wait(const std::stop_token& quit, std::chrono::milliseconds grace);
 
   std::stop_source stop_;
+  mutable std::atomic<bool> loading_ = false;
   std::jthread waiter_;
 };
 

@@ -123,7 +123,10 @@ std::vector<RttmTurn> turns_of(const Diarization& result, bool overlapping) {
 
 std::vector<RttmTurn> diarize(const LabelArguments& arguments, const InputFile& input) {
   const InterruptGuard interrupt;
-  const Diarizer diarizer(arguments.engine);
+  const Diarizer diarizer = [&] {
+    const InterruptGuard::Loading loading(interrupt);
+    return Diarizer(arguments.engine);
+  }();
   ProgressLine line(input.name());
   RunControl control;
   control.stop = interrupt.token();

@@ -139,7 +139,10 @@ int run(RunArguments arguments) {
   arguments.run.keep_waveform = arguments.results.reports.any();
   Results results(arguments.inputs, arguments.results);
   const auto start = std::chrono::steady_clock::now();
-  const Diarizer diarizer(arguments.engine);
+  const Diarizer diarizer = [&] {
+    const InterruptGuard::Loading loading(interrupt);
+    return Diarizer(arguments.engine);
+  }();
   const double load_seconds = seconds_since(start);
   if (manners().dry_run)
     return dry_run(diarizer, arguments.engine.device, arguments.inputs, arguments.run,

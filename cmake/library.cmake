@@ -10,6 +10,9 @@ function(diarist_library target kind)
   get_property(rooms GLOBAL PROPERTY DIARIST_ROOMS)
   get_property(foreign GLOBAL PROPERTY DIARIST_FOREIGN)
   list(REMOVE_DUPLICATES foreign)
+  if(NOT DIARIST_CUDA)
+    list(REMOVE_ITEM rooms diarist_backend_cuda_choice)  # only tests need it then
+  endif()
   list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
   add_library(${target} ${kind} ${objects})
   # Before 1.0 a minor version may change interfaces, so it is part of the soname.

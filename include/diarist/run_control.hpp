@@ -22,7 +22,10 @@ struct Progress {
 /// at a time and must not call back into the running object. An exception thrown by a callback
 /// ends the run and reaches the caller.
 struct RunControl {
-  std::stop_token stop;                                 ///< looked at at least once per batch
+  /// Obeyed within 0.1 s in any stage on processors, at the next batch on GPUs, at the next layer
+  /// by the reference backend, and by a pipe that gives nothing. What was stopped works as before
+  /// afterwards.
+  std::stop_token stop;
   std::function<void(const Progress&)> progress;        ///< called about once per batch
   std::function<void(LogLevel, std::string_view)> log;  ///< one line, without line end
 };

@@ -1,6 +1,7 @@
 #include "audio/bytes.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 
 namespace diarist::audio {
 namespace {
@@ -61,7 +63,8 @@ class Handle {
 
 class FileBytes final : public Bytes {
  public:
-  FileBytes(Handle file, std::string name) : name_(std::move(name)), file_(std::move(file)) {
+  FileBytes(Handle file, std::string name, const std::stop_token& stop)
+      : name_(std::move(name)), file_(std::move(file)), stop_(stop) {
     struct stat status {};
     if (::fstat(*file_, &status) != 0) fail_open(name_, errno);
     seekable_ = S_ISREG(status.st_mode);
@@ -82,6 +85,8 @@ class FileBytes final : public Bytes {
     } else if (offset != position_) {
       base::fail(ErrorCode::kInternal, "{}: read out of order from a pipe", name_);
     }
+    base::check_stop(stop_);
+    if (!seekable_ && stop_.stop_possible()) wait_for_bytes();
     std::size_t done = 0;
     while (done < out.size()) {
       const ssize_t got = seekable_ ? ::pread(*file_, out.data() + done, out.size() - done,
@@ -103,7 +108,7 @@ class FileBytes final : public Bytes {
   const std::string& name() const noexcept override { return name_; }
   std::unique_ptr<Bytes> again() const override {
     if (!seekable_) return nullptr;
-    return std::make_unique<FileBytes>(duplicate(*file_, name_), name_);
+    return std::make_unique<FileBytes>(duplicate(*file_, name_), name_, stop_);
   }
 
   static Handle duplicate(int file, const std::string& name) {
@@ -113,8 +118,16 @@ class FileBytes final : public Bytes {
   }
 
  private:
+  // A pipe may give nothing for hours, and a read would not hear of a stop.
+  void wait_for_bytes() const {
+    constexpr int kPatience = 20;  // milliseconds
+    pollfd waited{.fd = *file_, .events = POLLIN, .revents = 0};
+    while (::poll(&waited, 1, kPatience) == 0) base::check_stop(stop_);
+  }
+
   std::string name_;
   Handle file_;
+  std::stop_token stop_;
   bool seekable_ = false;
   off_t start_ = 0;  // of the recording in the file
   std::uint64_t size_ = 0;
@@ -146,13 +159,13 @@ class MemoryBytes final : public Bytes {
 
 }  // namespace
 
-std::unique_ptr<Bytes> open_bytes(const std::filesystem::path& file) {
+std::unique_ptr<Bytes> open_bytes(const std::filesystem::path& file, const std::stop_token& stop) {
   if (file == kStandardInput) {
     const std::string name = "standard input";
     if (::isatty(STDIN_FILENO) == 1) {
       base::fail(ErrorCode::kBadFile, "{}: is a terminal; send a recording into it", name);
     }
-    return std::make_unique<FileBytes>(FileBytes::duplicate(STDIN_FILENO, name), name);
+    return std::make_unique<FileBytes>(FileBytes::duplicate(STDIN_FILENO, name), name, stop);
   }
   const std::string name = printable_name(file);
   struct stat status {};
@@ -160,16 +173,22 @@ std::unique_ptr<Bytes> open_bytes(const std::filesystem::path& file) {
   if (S_ISDIR(status.st_mode)) {
     base::fail(ErrorCode::kBadFile, "{}: is a folder; name the recordings in it", name);
   }
-  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  // A named pipe that nobody writes into yet is waited for by the first read, which hears of a
+  // stop.
+  const bool later = S_ISFIFO(status.st_mode) && stop.stop_possible();
+  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | (later ? O_NONBLOCK : 0));
   if (opened < 0) fail_open(name, errno);
-  return std::make_unique<FileBytes>(Handle(opened), name);
+  Handle handle(opened);
+  if (later && ::fcntl(opened, F_SETFL, ::fcntl(opened, F_GETFL) & ~O_NONBLOCK) != 0)
+    fail_open(name, errno);
+  return std::make_unique<FileBytes>(std::move(handle), name, stop);
 }
 
 std::string recording_name(const std::filesystem::path& file) {
   return file == kStandardInput ? "stdin" : file.stem().string();
 }
 
-std::unique_ptr<Bytes> spool(std::unique_ptr<Bytes> pipe) {
+std::unique_ptr<Bytes> spool(std::unique_ptr<Bytes> pipe, const std::stop_token& stop) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   const auto fail = [&](int number) {
@@ -194,7 +213,7 @@ std::unique_ptr<Bytes> spool(std::unique_ptr<Bytes> pipe) {
     }
     offset += got;
   }
-  return std::make_unique<FileBytes>(FileBytes::duplicate(*file, pipe->name()), pipe->name());
+  return std::make_unique<FileBytes>(FileBytes::duplicate(*file, pipe->name()), pipe->name(), stop);
 }
 
 std::size_t RememberedPipe::read_at(std::uint64_t offset, std::span<std::byte> out) {

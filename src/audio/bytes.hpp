@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,10 @@ class Bytes {
 };
 
 /// Opens a regular file, a pipe or, for "-", standard input (a file named "-" is "./-").
+/// Reading it ends with Error kCancelled soon after a stop, also where a pipe gives nothing.
 /// \throws Error kNotFound; kBadFile for a folder, an empty file or one that may not be read.
-std::unique_ptr<Bytes> open_bytes(const std::filesystem::path& file);
+std::unique_ptr<Bytes> open_bytes(const std::filesystem::path& file,
+                                  const std::stop_token& stop = {});
 
 /// The name of a recording in messages and results: the path's stem, "stdin" for "-".
 std::string recording_name(const std::filesystem::path& file);
@@ -43,7 +46,7 @@ std::unique_ptr<Bytes> memory_bytes(std::span<const std::byte> bytes, std::strin
 /// Copies what a pipe gives into a file without a name in the folder for temporary files, so that
 /// it can be read from any place, and more than once. \throws Error kBadFile when that folder is
 /// full.
-std::unique_ptr<Bytes> spool(std::unique_ptr<Bytes> pipe);
+std::unique_ptr<Bytes> spool(std::unique_ptr<Bytes> pipe, const std::stop_token& stop);
 
 /// A pipe whose start can be read again while readers find out what it is.
 class RememberedPipe final : public Bytes {

@@ -12,6 +12,7 @@
 #include "audio/resampler.hpp"
 #include "audio/sndfile_reader.hpp"
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 
 namespace diarist::audio {
 namespace {
@@ -160,6 +161,7 @@ class StreamSource final : public Source {
     ready_.clear();
     taken_ = 0;
     while (ready_.empty() && !ended_) {
+      base::check_stop(options_.stop);
       const Block block = left_ == 0 ? Block{} : reader_->next();
       const bool end = block.samples.empty();
       if (resampler_ != nullptr &&
@@ -250,7 +252,7 @@ void check_audio_options(const AudioOptions& options) {
 }
 
 std::unique_ptr<Source> open_file(const std::filesystem::path& file, const SourceOptions& options) {
-  return open_encoded(open_bytes(file), options);
+  return open_encoded(open_bytes(file, options.stop), options);
 }
 
 std::unique_ptr<Source> open_encoded(std::unique_ptr<Bytes> bytes, const SourceOptions& options) {
@@ -265,7 +267,7 @@ std::unique_ptr<Source> open_encoded(std::unique_ptr<Bytes> bytes, const SourceO
     pipe = remembered.get();
     bytes = std::move(remembered);
     if (!options.audio.raw && needs_seeking(*pipe)) {
-      bytes = spool(std::move(bytes));
+      bytes = spool(std::move(bytes), options.stop);
       pipe = nullptr;
     }
   }
@@ -274,8 +276,9 @@ std::unique_ptr<Source> open_encoded(std::unique_ptr<Bytes> bytes, const SourceO
   return std::make_unique<StreamSource>(std::move(bytes), std::move(reader), options);
 }
 
-SharedFile::SharedFile(const std::filesystem::path& file) : bytes_(open_bytes(file)) {
-  if (!bytes_->seekable()) bytes_ = spool(std::move(bytes_));
+SharedFile::SharedFile(const std::filesystem::path& file, const std::stop_token& stop)
+    : bytes_(open_bytes(file, stop)) {
+  if (!bytes_->seekable()) bytes_ = spool(std::move(bytes_), stop);
 }
 
 SharedFile::~SharedFile() = default;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct SourceOptions {
   /// Track, channel, stretch and clock. With split_channels `channel` is the side, 1 or 2, and
   /// other than two channels are an error.
   AudioOptions audio = {};
+  /// Reading ends with Error kCancelled soon after a request, also while the part of a recording
+  /// before the stretch is passed over.
+  std::stop_token stop = {};
 };
 
 /// \throws Error kInvalidArgument for options that contradict each other or lie outside.
@@ -54,7 +58,7 @@ std::unique_ptr<Source> open_encoded(std::unique_ptr<Bytes> bytes,
 class SharedFile {
  public:
   /// \throws what open_file() throws.
-  explicit SharedFile(const std::filesystem::path& file);
+  explicit SharedFile(const std::filesystem::path& file, const std::stop_token& stop = {});
   ~SharedFile();
   std::unique_ptr<Source> open(const SourceOptions& options) const;
 

@@ -18,6 +18,10 @@
 #include "diarist/run_control.hpp"
 #include "model/graph.hpp"
 
+namespace diarist::base {
+class TaskPool;
+}
+
 namespace diarist::backend {
 
 /// A kernel that was chosen for a node, and why. Shown by `diarist info` and in reports.
@@ -89,7 +93,7 @@ struct Run {
   std::vector<View> outputs;
   /// Length of the ragged axis of every item (graphs with a ragged input only).
   std::span<const std::int32_t> lengths;
-  std::stop_token stop;  // looked at at least once per item on a CPU
+  std::stop_token stop;  // looked at every few milliseconds on a CPU
   /// One u32 per item, or no buffer. A program that computes in half precision writes 0, or another
   /// number for an item whose values left its range and which needs recompute(). Other programs
   /// leave it alone.
@@ -142,6 +146,8 @@ class Backend {
   virtual std::string kernels() const = 0;
   /// Worker threads of a CPU backend, 1 elsewhere.
   virtual int threads() const noexcept = 0;
+  /// The worker threads of a CPU backend, for work that is no network's; null elsewhere.
+  virtual base::TaskPool* pool() noexcept { return nullptr; }
   /// Windows per batch that suit this backend's largest network.
   virtual int preferred_items() const noexcept = 0;
   /// Windows per batch of a whole session, where a device has work for more.

@@ -5,39 +5,24 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <condition_variable>
 #include <exception>
-#include <fstream>
 #include <mutex>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/cgroup.hpp"
 #include "base/error.hpp"
 
 namespace diarist::base {
-namespace {
-
-// cgroup v2 "max 100000" or "150000 100000"; 0 means no limit.
-int cgroup_processors() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
-  const double limit = std::strtod(quota.c_str(), nullptr) / period;
-  return limit > 0 ? std::max(1, static_cast<int>(std::ceil(limit))) : 0;
-}
-
-}  // namespace
 
 int usable_processors() {
   int count = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-  if (const int limit = cgroup_processors(); limit > 0) count = std::min(count, limit);
+  if (const int limit = quota_processors(); limit > 0) count = std::min(count, limit);
   return std::clamp(count, 1, kMostThreads);
 }
 

@@ -7,7 +7,7 @@
 
 namespace diarist::base {
 
-/// Processors this process may use: affinity mask and cgroup quota, at least 1.
+/// Processors this process may use: affinity mask and the quotas of its control groups, at least 1.
 int usable_processors();
 
 /// More threads than any machine we know; every one of them has a workspace.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "base/run_control.hpp"
 #include "cluster/linkage.hpp"
 #include "cluster/rows.hpp"
 
@@ -31,7 +32,8 @@ Sizes sizes_of(const std::vector<std::int32_t>& labels, int size) {
 
 // The cut by merge number whose count of large clusters comes nearest to `num`.
 std::vector<std::int32_t> cut_for_number(const std::vector<Merge>& tree,
-                                         std::vector<std::int32_t> labels, int num, int size) {
+                                         std::vector<std::int32_t> labels, int num, int size,
+                                         const std::stop_token& stop) {
   std::vector<double> number(tree.size());
   std::iota(number.begin(), number.end(), 0.0);
   std::vector<std::size_t> order(tree.size());
@@ -42,6 +44,7 @@ std::vector<std::int32_t> cut_for_number(const std::vector<Merge>& tree,
   std::size_t best_cut = tree.size();
   int best_number = 1;
   for (const std::size_t cut : order) {
+    base::check_stop(stop);
     if (tree[cut].size < size) continue;
     labels = flat_clusters(tree, number, static_cast<double>(cut));
     const int large = static_cast<int>(sizes_of(labels, size).large.size());
@@ -75,12 +78,14 @@ std::vector<double> unit_means(std::span<const float> rows, std::size_t dim,
 }  // namespace
 
 std::vector<std::int32_t> agglomerate(std::span<const float> rows, std::size_t dim,
-                                      const CountRange& range, base::TaskPool* pool) {
+                                      const CountRange& range, base::TaskPool* pool,
+                                      const std::stop_token& stop) {
   const std::size_t count = rows.size() / dim;
   if (count == 1) return {0};
   const int size = std::min(
       kMinClusterSize, std::max(1, static_cast<int>(std::rint(0.1 * static_cast<double>(count)))));
-  const std::vector<Merge> tree = centroid_linkage(rows, dim, pool);
+  const std::vector<Merge> tree =
+      centroid_linkage(rows, dim, pool, {.cut = kThreshold, .order = true, .stop = stop});
   std::vector<std::int32_t> labels = flat_clusters(tree, kThreshold);
   Sizes sizes = sizes_of(labels, size);
   const int large = static_cast<int>(sizes.large.size());
@@ -88,7 +93,7 @@ std::vector<std::int32_t> agglomerate(std::span<const float> rows, std::size_t d
   if (large < range.low) num = range.low;
   if (large > range.high) num = range.high;
   if (num && large != *num) {
-    labels = cut_for_number(tree, std::move(labels), *num, size);
+    labels = cut_for_number(tree, std::move(labels), *num, size, stop);
     sizes = sizes_of(labels, size);
   }
   if (sizes.large.empty()) return std::vector<std::int32_t>(count, 0);
@@ -100,6 +105,7 @@ std::vector<std::int32_t> agglomerate(std::span<const float> rows, std::size_t d
       static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
   std::iota(target.begin(), target.end(), 0);
   for (std::size_t s = 0; s < sizes.small.size(); ++s) {
+    base::check_stop(stop);
     double best = 0;
     for (std::size_t b = 0; b < sizes.large.size(); ++b) {
       double dot = 0;

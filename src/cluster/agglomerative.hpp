@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::base {
@@ -24,6 +25,7 @@ struct CountRange {
 /// Labels [T], contiguous from 0. The range must already be clamped to 1..T.
 /// \param rows [T, dim] unit rows in f32, T >= 1.
 std::vector<std::int32_t> agglomerate(std::span<const float> rows, std::size_t dim,
-                                      const CountRange& range, base::TaskPool* pool);
+                                      const CountRange& range, base::TaskPool* pool,
+                                      const std::stop_token& stop = {});
 
 }  // namespace diarist::cluster

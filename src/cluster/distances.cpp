@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 #include "cluster/kernels.hpp"
 #include "cluster/parallel.hpp"
 
@@ -24,7 +25,7 @@ void pack_panel(std::span<const float> rows, std::size_t first, std::size_t dim,
 }  // namespace
 
 CondensedDistances::CondensedDistances(std::span<const float> rows, std::size_t dim,
-                                       base::TaskPool* pool) {
+                                       base::TaskPool* pool, const std::stop_token& stop) {
   set_count(rows.size() / dim);
   const std::size_t cells = count_ * (count_ - 1) / 2;
   try {
@@ -45,6 +46,7 @@ CondensedDistances::CondensedDistances(std::span<const float> rows, std::size_t 
                                    rows.begin() + static_cast<std::ptrdiff_t>(last * dim));
     std::vector<double> panel(dim * kTile);
     for (std::size_t column = first; column < count_; column += kTile) {
+      base::check_stop(stop);
       pack_panel(rows, column, dim, panel.data());
       for (std::size_t i = first; i < std::min(last, column + kTile); i += kTile) {
         TileRows left;

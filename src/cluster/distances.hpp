@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "base/memory.hpp"
@@ -19,8 +20,9 @@ class CondensedDistances {
  public:
   /// Root of the sum of squared differences in f64, added in the order of the dimensions: equal
   /// rows are at distance 0, and the result does not depend on the threads.
-  /// \param rows [n, dim]; n >= 1. \throws Error kOutOfMemory.
-  CondensedDistances(std::span<const float> rows, std::size_t dim, base::TaskPool* pool);
+  /// \param rows [n, dim]; n >= 1. \throws Error kOutOfMemory, kCancelled.
+  CondensedDistances(std::span<const float> rows, std::size_t dim, base::TaskPool* pool,
+                     const std::stop_token& stop = {});
 
   std::size_t count() const noexcept { return count_; }
 

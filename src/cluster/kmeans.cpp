@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cluster/matrix.hpp"
+#include "cluster/parallel.hpp"
 #include "cluster/random_state.hpp"
 
 namespace diarist::cluster {
@@ -16,16 +17,17 @@ constexpr int kRuns = 3;
 constexpr int kMaxIterations = 300;
 constexpr double kRelativeTolerance = 1e-4;
 constexpr std::uint32_t kSeed = 42;
+constexpr std::size_t kRowBlock = 256;  // rows per task
 
 // Rows [n, dim] with their column means removed, and what does not change between runs.
 struct Data {
   std::vector<float> values;
-  std::vector<double> wide;    // the same numbers in f64
   std::vector<double> square;  // [n] squared norms
   std::size_t n = 0;
   std::size_t dim = 0;
   float tolerance = 0;
   base::TaskPool* pool = nullptr;
+  std::stop_token stop;
   const float* row(std::size_t i) const { return values.data() + i * dim; }
 };
 
@@ -36,28 +38,36 @@ double square_of(const float* row, std::size_t dim) {
   return sum;
 }
 
-Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool) {
+Data centred(std::span<const float> rows, std::size_t dim, base::TaskPool* pool,
+             const std::stop_token& stop) {
   Data data;
-  data.values.assign(rows.begin(), rows.end());
+  data.stop = stop;
+  resize_in_parts(data.values, rows.size(), stop);
+  std::copy(rows.begin(), rows.end(), data.values.begin());
   data.n = rows.size() / dim;
   data.dim = dim;
   data.pool = pool;
   const float count = static_cast<float>(data.n);
   std::vector<float> mean(dim, 0.0F), variance(dim, 0.0F);
-  for (std::size_t i = 0; i < data.n; ++i)
-    for (std::size_t d = 0; d < dim; ++d) mean[d] += data.row(i)[d];
+  in_parts(data.n, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t d = 0; d < dim; ++d) mean[d] += data.row(i)[d];
+  });
   for (float& value : mean) value /= count;
-  for (std::size_t i = 0; i < data.n; ++i)
-    for (std::size_t d = 0; d < dim; ++d) {
-      const float difference = data.row(i)[d] - mean[d];
-      variance[d] += difference * difference;
-      data.values[i * dim + d] = difference;
-    }
+  in_parts(data.n, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t d = 0; d < dim; ++d) {
+        const float difference = data.row(i)[d] - mean[d];
+        variance[d] += difference * difference;
+        data.values[i * dim + d] = difference;
+      }
+  });
   float sum = 0;
   for (const float value : variance) sum += value / count;
   data.tolerance = static_cast<float>(sum / static_cast<float>(dim) * kRelativeTolerance);
-  data.wide.assign(data.values.begin(), data.values.end());
-  for (std::size_t i = 0; i < data.n; ++i) data.square.push_back(square_of(data.row(i), dim));
+  in_parts(data.n, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) data.square.push_back(square_of(data.row(i), dim));
+  });
   return data;
 }
 
@@ -67,9 +77,15 @@ std::vector<double> dot_products(const Data& data, std::span<const float> others
   std::vector<double> transposed(others.size());
   for (std::size_t c = 0; c < count; ++c)
     for (std::size_t d = 0; d < data.dim; ++d) transposed[d * count + c] = others[c * data.dim + d];
-  std::vector<double> dots(data.n * count);
-  multiply({data.wide.data(), data.dim, 1}, transposed.data(), dots.data(), data.n, data.dim, count,
-           data.pool);
+  std::vector<double> dots;
+  resize_in_parts(dots, data.n * count, data.stop);
+  // Rows are widened per task: all of them at once would be the largest array of a long recording.
+  parallel_for(data.pool, (data.n + kRowBlock - 1) / kRowBlock, data.stop, [&](std::size_t block) {
+    const std::size_t first = block * kRowBlock, rows = std::min(kRowBlock, data.n - first);
+    const std::vector<double> wide(data.row(first), data.row(first) + rows * data.dim);
+    multiply({wide.data(), data.dim, 1}, transposed.data(), &dots[first * count], rows, data.dim,
+             count, nullptr);
+  });
   return dots;
 }
 
@@ -158,6 +174,7 @@ std::vector<std::int32_t> nearest(const Data& data, const std::vector<float>& ce
   const std::vector<double> dots = dot_products(data, centres);
   std::vector<std::int32_t> labels(data.n);
   for (std::size_t i = 0; i < data.n; ++i) {
+    if (i % kRowBlock == 0) base::check_stop(data.stop);
     float best = std::numeric_limits<float>::infinity();
     for (std::size_t c = 0; c < count; ++c) {
       const float value = square[c] - 2.0F * static_cast<float>(dots[i * count + c]);
@@ -186,6 +203,7 @@ std::vector<float> means(const Data& data, const std::vector<float>& centres,
   std::vector<float> sums(centres.size(), 0.0F);
   std::vector<int> counts(static_cast<std::size_t>(k), 0);
   for (std::size_t i = 0; i < data.n; ++i) {
+    if (i % kRowBlock == 0) base::check_stop(data.stop);
     const std::size_t label = static_cast<std::size_t>(labels[i]);
     ++counts[label];
     for (std::size_t d = 0; d < data.dim; ++d) sums[label * data.dim + d] += data.row(i)[d];
@@ -197,7 +215,9 @@ std::vector<float> means(const Data& data, const std::vector<float>& centres,
     std::vector<std::size_t> far(data.n);
     std::iota(far.begin(), far.end(), std::size_t{0});
     std::vector<double> error(data.n);
-    for (std::size_t i = 0; i < data.n; ++i) error[i] = squared_error(data, centres, labels, i);
+    in_parts(data.n, data.stop, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) error[i] = squared_error(data, centres, labels, i);
+    });
     // Of equally far points the last one goes first.
     std::sort(far.begin(), far.end(), [&](std::size_t a, std::size_t b) {
       return error[a] != error[b] ? error[a] > error[b] : a > b;
@@ -244,8 +264,10 @@ Outcome lloyd(const Data& data, std::vector<float> centres, int k) {
     if (!repeated && shift <= data.tolerance) break;
   }
   if (!repeated) outcome.labels = nearest(data, centres, k);
-  for (std::size_t i = 0; i < data.n; ++i)
-    outcome.inertia += squared_error(data, centres, outcome.labels, i);
+  in_parts(data.n, data.stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+      outcome.inertia += squared_error(data, centres, outcome.labels, i);
+  });
   return outcome;
 }
 
@@ -259,8 +281,8 @@ bool same_partition(const std::vector<std::int32_t>& a, const std::vector<std::i
 }  // namespace
 
 std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k,
-                                 base::TaskPool* pool) {
-  const Data data = centred(rows, dim, pool);
+                                 base::TaskPool* pool, const std::stop_token& stop) {
+  const Data data = centred(rows, dim, pool, stop);
   RandomState random(kSeed);
   Outcome best;
   for (int run = 0; run < kRuns; ++run) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::base {
@@ -16,7 +17,8 @@ namespace diarist::cluster {
 /// With fewer than k different rows some labels stay unused.
 /// \param rows [T, dim] unit rows in f32; 1 <= k <= T.
 /// \param pool may be null; never changes the result.
+/// \throws Error kCancelled.
 std::vector<std::int32_t> kmeans(std::span<const float> rows, std::size_t dim, int k,
-                                 base::TaskPool* pool = nullptr);
+                                 base::TaskPool* pool = nullptr, const std::stop_token& stop = {});
 
 }  // namespace diarist::cluster

@@ -1,94 +1,31 @@
 #include "cluster/linkage.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
+#include "cluster/compact_linkage.hpp"
 #include "cluster/distances.hpp"
 #include "cluster/kernels.hpp"
 #include "cluster/parallel.hpp"
+#include "cluster/row_heap.hpp"
 
 namespace diarist::cluster {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A binary min-heap of row numbers. Items move on strict inequality only, and of two children the
-// right one is taken only when it is strictly smaller: this decides among equal distances.
-class RowHeap {
- public:
-  explicit RowHeap(std::vector<double> values)
-      : values_(std::move(values)), rows_(values_.size()), slots_(values_.size()) {
-    std::iota(rows_.begin(), rows_.end(), std::size_t{0});
-    std::iota(slots_.begin(), slots_.end(), std::size_t{0});
-    size_ = values_.size();
-    for (std::size_t i = size_ / 2; i > 0; --i) sink(i - 1);
-  }
-
-  /// Rows that left are no longer spoken of; row r becomes numbers[r], and their order stays.
-  void renumber(std::span<const std::uint32_t> numbers) {
-    for (std::size_t slot = 0; slot < size_; ++slot) {
-      rows_[slot] = numbers[rows_[slot]];
-      slots_[rows_[slot]] = slot;
-    }
-  }
-
-  std::size_t top_row() const { return rows_[0]; }
-  double top_value() const { return values_[0]; }
-
-  void remove_top() {
-    swap_slots(0, --size_);
-    sink(0);
-  }
-
-  void change(std::size_t row, double value) {
-    const std::size_t slot = slots_[row];
-    const double old = values_[slot];
-    values_[slot] = value;
-    if (value < old)
-      rise(slot);
-    else
-      sink(slot);
-  }
-
- private:
-  void swap_slots(std::size_t a, std::size_t b) {
-    std::swap(values_[a], values_[b]);
-    std::swap(rows_[a], rows_[b]);
-    slots_[rows_[a]] = a;
-    slots_[rows_[b]] = b;
-  }
-
-  void rise(std::size_t slot) {
-    for (; slot > 0 && values_[(slot - 1) / 2] > values_[slot]; slot = (slot - 1) / 2)
-      swap_slots(slot, (slot - 1) / 2);
-  }
-
-  void sink(std::size_t slot) {
-    for (;;) {
-      std::size_t child = 2 * slot + 1;
-      if (child >= size_) return;
-      if (child + 1 < size_ && values_[child + 1] < values_[child]) ++child;
-      if (!(values_[slot] > values_[child])) return;
-      swap_slots(slot, child);
-      slot = child;
-    }
-  }
-
-  std::vector<double> values_;      // by slot
-  std::vector<std::size_t> rows_;   // by slot
-  std::vector<std::size_t> slots_;  // by row
-  std::size_t size_ = 0;
-};
-
 // Clusters are named by a row of theirs; merging x and y (x < y) leaves y. For every row the
 // nearest higher row is remembered; the remembered distance is a lower bound that may be out of
 // date.
 class Linkage {
  public:
-  Linkage(CondensedDistances& distances, base::TaskPool* pool)
-      : distances_(distances),
+  Linkage(CondensedDistances& distances, base::TaskPool* pool, std::stop_token stop)
+      : stop_(std::move(stop)),
+        distances_(distances),
         rows_(distances.count()),
         sizes_(rows_, 1),
         nodes_(rows_),
@@ -96,20 +33,21 @@ class Linkage {
         bound_(rows_, kInfinity),
         dead_(rows_, 0.0),
         live_(rows_),
-        heap_({}) {
+        heap_({}, {}) {
     std::iota(nodes_.begin(), nodes_.end(), 0);
     std::iota(live_.begin(), live_.end(), 0U);
     parallel_for(pool, (rows_ + kStrip - 1) / kStrip, [this](std::size_t strip) {
       const std::size_t last = std::min(rows_, (strip + 1) * kStrip);
       for (std::size_t row = strip * kStrip; row < last; ++row) search_neighbour(row);
     });
-    heap_ = RowHeap({bound_.begin(), bound_.end() - 1});
+    heap_ = Heap({bound_.begin(), bound_.end() - 1}, {});
   }
 
   std::vector<Merge> run() {
     std::vector<Merge> tree;
     tree.reserve(rows_ - 1);
     while (live_.size() > 1) {
+      base::check_stop(stop_);
       tree.push_back(merge_nearest());
       if (2 * live_.size() <= distances_.count()) drop_dead_rows();
     }
@@ -229,6 +167,8 @@ class Linkage {
     std::fill(dead_.begin(), dead_.end(), 0.0);
   }
 
+  using Heap = RowHeap<double, std::less<>>;
+  std::stop_token stop_;
   CondensedDistances& distances_;
   std::size_t rows_;  // of the beginning
   std::vector<std::int32_t> sizes_;
@@ -238,17 +178,18 @@ class Linkage {
   std::vector<double> dead_;         // infinity for rows that were merged into another, else 0
   std::vector<std::uint32_t> live_;  // increasing
   std::size_t merges_ = 0;
-  RowHeap heap_;
+  Heap heap_;
 };
 
 }  // namespace
 
 std::vector<Merge> centroid_linkage(std::span<const float> rows, std::size_t dim,
-                                    base::TaskPool* pool) {
+                                    base::TaskPool* pool, const LinkageOptions& options) {
   const std::size_t count = dim == 0 ? 0 : rows.size() / dim;
   if (count < 2) return {};
-  CondensedDistances distances(rows, dim, pool);
-  return Linkage(distances, pool).run();
+  if (count > options.most_stored_rows) return compact_linkage(rows, dim, options, pool);
+  CondensedDistances distances(rows, dim, pool, options.stop);
+  return Linkage(distances, pool, options.stop).run();
 }
 
 std::vector<std::int32_t> flat_clusters(std::span<const Merge> tree, std::span<const double> keys,

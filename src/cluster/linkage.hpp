@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::base {
@@ -20,13 +22,26 @@ struct Merge {
   std::int32_t size = 0;  // rows below the new node
 };
 
+/// With more rows centroids are stored instead of distances (4 n^2 bytes, 67 MB): from here on that
+/// is quicker as well.
+inline constexpr std::size_t kMostStoredRows = 4096;
+
+struct LinkageOptions {
+  std::size_t most_stored_rows = kMostStoredRows;
+  /// Where the tree will be cut: distances that estimates can't tell from it are exact.
+  std::optional<double> cut;
+  bool order = false;    ///< so are those whose differences from the cut are compared
+  std::stop_token stop;  ///< looked at at least every few milliseconds
+};
+
 /// Greedy centroid linkage of n rows on euclidean distances in f64, with the order among equal
-/// distances of tie rule T1. Takes 4 n^2 bytes (400 MB for 10,000 rows).
+/// distances of tie rule T1. With many rows distances of the tree may be off by 1e-9 where that
+/// changes nothing.
 /// \param rows [n, dim], finite.
 /// \return n-1 merges; none for fewer than two rows.
-/// \throws Error kOutOfMemory.
+/// \throws Error kOutOfMemory, kCancelled.
 std::vector<Merge> centroid_linkage(std::span<const float> rows, std::size_t dim,
-                                    base::TaskPool* pool);
+                                    base::TaskPool* pool, const LinkageOptions& options = {});
 
 /// Cuts the tree: a node is one cluster when no merge at or below it has a key above the threshold.
 /// Labels are numbered in the visiting order of pipeline.md 7, step 5.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/run_control.hpp"
 #include "cluster/kernels.hpp"
 #include "cluster/parallel.hpp"
 
@@ -78,10 +79,11 @@ struct Part {
 };
 
 void multiply_part(MatrixView a, const double* b, double* c, std::size_t inner, std::size_t columns,
-                   const Part& part) {
+                   const Part& part, const std::stop_token& stop) {
   LeftBlock left(a, part.first_row, part.last_row);
   double panel[kTile * kInner];
   for (std::size_t k = 0; k < inner; k += kInner) {
+    base::check_stop(stop);
     const Stretch stretch{k, std::min(kInner, inner - k)};
     left.move_to(stretch);
     for (std::size_t column = part.first_column; column < part.last_column; column += kTile) {
@@ -109,7 +111,7 @@ void multiply_part(MatrixView a, const double* b, double* c, std::size_t inner, 
 }  // namespace
 
 void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::size_t inner,
-              std::size_t columns, base::TaskPool* pool) {
+              std::size_t columns, base::TaskPool* pool, const std::stop_token& stop) {
   if (rows == 0 || columns == 0) return;
   if (inner == 0) std::fill_n(c, rows * columns, 0.0);
   const std::size_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
@@ -125,7 +127,8 @@ void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::s
     const std::size_t column = task % column_blocks * strip_width;
     multiply_part(
         a, b, c, inner, columns,
-        {row, std::min(rows, row + kRowBlock), column, std::min(columns, column + strip_width)});
+        {row, std::min(rows, row + kRowBlock), column, std::min(columns, column + strip_width)},
+        stop);
   });
 }
 

@@ -2,6 +2,7 @@
 // A double matrix product whose sums run in a fixed order: the same bytes for any thread count.
 
 #include <cstddef>
+#include <stop_token>
 
 namespace diarist::base {
 class TaskPool;
@@ -18,7 +19,8 @@ struct MatrixView {
 
 /// C [rows, columns] = A [rows, inner] B [inner, columns]; B and C are dense, row-major. Every
 /// element is the plain sum over `inner` in increasing order.
+/// \param stop looked at at least every few million multiplications. \throws Error kCancelled.
 void multiply(MatrixView a, const double* b, double* c, std::size_t rows, std::size_t inner,
-              std::size_t columns, base::TaskPool* pool);
+              std::size_t columns, base::TaskPool* pool, const std::stop_token& stop = {});
 
 }  // namespace diarist::cluster

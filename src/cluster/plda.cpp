@@ -49,14 +49,15 @@ void Plda::check_and_sort() {
   }
 }
 
-void Plda::features(std::span<const float> embeddings, std::vector<double>& whitened,
-                    std::vector<double>& features, base::TaskPool* pool) const {
+void Plda::features(std::span<const float> embeddings, std::vector<double>* whitened,
+                    std::vector<double>& features, base::TaskPool* pool,
+                    const std::stop_token& stop) const {
   if (embeddings.size() % kEmbedding != 0)
     base::fail(ErrorCode::kInvalidArgument, "{} embedding values are not rows of {}",
                embeddings.size(), kEmbedding);
   const std::size_t rows = embeddings.size() / kEmbedding;
-  whitened.resize(rows * kFeature);
-  features.resize(rows * kFeature);
+  if (whitened != nullptr) resize_in_parts(*whitened, rows * kFeature, stop);
+  resize_in_parts(features, rows * kFeature, stop);
   // x = tr (b - mu), so B of the product is tr transposed.
   std::vector<double> tr_transposed(tr.size());
   for (std::size_t i = 0; i < kFeature; ++i)
@@ -64,10 +65,11 @@ void Plda::features(std::span<const float> embeddings, std::vector<double>& whit
       tr_transposed[j * kFeature + i] = tr[i * kFeature + j];
   const double embedding_scale = std::sqrt(static_cast<double>(kEmbedding));
   const double feature_scale = std::sqrt(static_cast<double>(kFeature));
-  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, stop, [&](std::size_t block) {
     const std::size_t first = block * kRowBlock;
     const std::size_t count = std::min(kRowBlock, rows - first);
-    std::vector<double> centred(count * kEmbedding), shifted(count * kFeature);
+    std::vector<double> centred(count * kEmbedding), white(count * kFeature),
+        shifted(count * kFeature);
     const float* embedding = &embeddings[first * kEmbedding];
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t d = 0; d < kEmbedding; ++d)
@@ -75,13 +77,15 @@ void Plda::features(std::span<const float> embeddings, std::vector<double>& whit
     normalize_rows(centred, kEmbedding);
     for (double& value : centred) value *= embedding_scale;
 
-    const std::span<double> white(&whitened[first * kFeature], count * kFeature);
     multiply({centred.data(), kEmbedding, 1}, lda.data(), white.data(), count, kEmbedding, kFeature,
              nullptr);
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t d = 0; d < kFeature; ++d) white[i * kFeature + d] -= mean2[d];
     normalize_rows(white, kFeature);
     for (double& value : white) value *= feature_scale;
+    if (whitened != nullptr)
+      std::copy(white.begin(), white.end(),
+                whitened->begin() + static_cast<std::ptrdiff_t>(first * kFeature));
 
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t d = 0; d < kFeature; ++d)

@@ -2,6 +2,7 @@
 // PLDA features of community-1 (pipeline.md 8, models.md (d)). All f64.
 
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::base {
@@ -20,9 +21,10 @@ struct Plda {
   void check_and_sort();
 
   /// embeddings [T, 256] -> features [T, 128]; `whitened` [T, 128] is the step before
-  /// ("post_xvec").
-  void features(std::span<const float> embeddings, std::vector<double>& whitened,
-                std::vector<double>& features, base::TaskPool* pool = nullptr) const;
+  /// ("post_xvec"), null when nobody wants it. \throws Error kCancelled.
+  void features(std::span<const float> embeddings, std::vector<double>* whitened,
+                std::vector<double>& features, base::TaskPool* pool = nullptr,
+                const std::stop_token& stop = {}) const;
 };
 
 }  // namespace diarist::cluster

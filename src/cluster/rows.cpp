@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cluster/parallel.hpp"
+
 namespace diarist::cluster {
 namespace {
 
@@ -33,24 +35,31 @@ float sum_of_squares(std::span<const float> row) {
   return pairwise_squares(row.data(), row.size());
 }
 
-std::vector<float> unit_rows(std::span<const float> rows, std::size_t dim) {
-  std::vector<float> unit(rows.size());
-  for (std::size_t start = 0; start < rows.size(); start += dim) {
-    const float norm = std::sqrt(sum_of_squares(rows.subspan(start, dim)));
-    for (std::size_t d = 0; d < dim; ++d) unit[start + d] = rows[start + d] / norm;
-  }
+std::vector<float> unit_rows(std::span<const float> rows, std::size_t dim,
+                             const std::stop_token& stop) {
+  std::vector<float> unit;
+  resize_in_parts(unit, rows.size(), stop);
+  in_parts(rows.size() / dim, stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t start = first * dim; start < last * dim; start += dim) {
+      const float norm = std::sqrt(sum_of_squares(rows.subspan(start, dim)));
+      for (std::size_t d = 0; d < dim; ++d) unit[start + d] = rows[start + d] / norm;
+    }
+  });
   return unit;
 }
 
 std::vector<float> cluster_means(std::span<const float> rows, std::size_t dim,
-                                 std::span<const std::int32_t> labels, std::size_t clusters) {
+                                 std::span<const std::int32_t> labels, std::size_t clusters,
+                                 const std::stop_token& stop) {
   std::vector<float> means(clusters * dim, 0.0f);
   std::vector<int> sizes(clusters, 0);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::size_t cluster = static_cast<std::size_t>(labels[i]);
-    ++sizes[cluster];
-    for (std::size_t d = 0; d < dim; ++d) means[cluster * dim + d] += rows[i * dim + d];
-  }
+  in_parts(labels.size(), stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const std::size_t cluster = static_cast<std::size_t>(labels[i]);
+      ++sizes[cluster];
+      for (std::size_t d = 0; d < dim; ++d) means[cluster * dim + d] += rows[i * dim + d];
+    }
+  });
   for (std::size_t k = 0; k < clusters; ++k)
     for (std::size_t d = 0; d < dim; ++d) means[k * dim + d] /= static_cast<float>(sizes[k]);
   return means;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::cluster {
@@ -13,12 +14,15 @@ namespace diarist::cluster {
 float sum_of_squares(std::span<const float> row);
 
 /// rows [n, dim] divided by their euclidean norms; squares, sum, root and division in f32.
-std::vector<float> unit_rows(std::span<const float> rows, std::size_t dim);
+/// \throws Error kCancelled.
+std::vector<float> unit_rows(std::span<const float> rows, std::size_t dim,
+                             const std::stop_token& stop = {});
 
 /// Mean of the rows of every cluster, added in row order in f32: [clusters, dim]. A cluster without
-/// rows gives NaN. labels: [n], 0 .. clusters-1.
+/// rows gives NaN. labels: [n], 0 .. clusters-1. \throws Error kCancelled.
 std::vector<float> cluster_means(std::span<const float> rows, std::size_t dim,
-                                 std::span<const std::int32_t> labels, std::size_t clusters);
+                                 std::span<const std::int32_t> labels, std::size_t clusters,
+                                 const std::stop_token& stop = {});
 
 /// Divides rows [n, dim] by their euclidean norms in f64. Zero rows become NaN.
 void normalize_rows(std::span<double> rows, std::size_t dim);

@@ -19,6 +19,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kBlockRows = 128;    // pairs per task
 constexpr std::size_t kBlockWindows = 64;  // windows per task
 
+double reference_score(double cosine) { return 2 - (1 - cosine); }
+
 std::int32_t first_maximum(std::span<const double> row) {
   std::size_t best = 0;
   for (std::size_t k = 0; k < row.size(); ++k) {
@@ -48,22 +50,22 @@ void replace_scores(std::vector<double>& scores, const std::vector<bool>& active
 
 }  // namespace
 
-std::vector<double> cosine_scores(const Input& input, std::span<const double> centroids,
-                                  base::TaskPool* pool) {
-  const std::size_t dim = static_cast<std::size_t>(input.dim);
+std::vector<double> cosine_scores(std::span<const float> embeddings, std::size_t dim,
+                                  std::span<const double> centroids, base::TaskPool* pool,
+                                  const std::stop_token& stop) {
   const std::size_t clusters = centroids.size() / dim;
   std::vector<double> unit(centroids.begin(), centroids.end());
   normalize_rows(unit, dim);
   std::vector<double> transposed(unit.size());
   for (std::size_t k = 0; k < clusters; ++k)
     for (std::size_t d = 0; d < dim; ++d) transposed[d * clusters + k] = unit[k * dim + d];
-  const std::size_t pairs = input.embeddings.size() / dim;
+  const std::size_t pairs = embeddings.size() / dim;
   std::vector<double> scores(pairs * clusters);
-  parallel_for(pool, (pairs + kBlockRows - 1) / kBlockRows, [&](std::size_t block) {
+  parallel_for(pool, (pairs + kBlockRows - 1) / kBlockRows, stop, [&](std::size_t block) {
     const std::size_t first = block * kBlockRows;
     const std::size_t rows = std::min(kBlockRows, pairs - first);
-    const auto embeddings = input.embeddings.subspan(first * dim, rows * dim);
-    std::vector<double> wide(embeddings.begin(), embeddings.end());
+    const auto part = embeddings.subspan(first * dim, rows * dim);
+    std::vector<double> wide(part.begin(), part.end());
     normalize_rows(wide, dim);
     multiply({wide.data(), dim, 1}, transposed.data(), &scores[first * clusters], rows, dim,
              clusters, nullptr);
@@ -71,25 +73,35 @@ std::vector<double> cosine_scores(const Input& input, std::span<const double> ce
   return scores;
 }
 
-void make_reference_scores(std::vector<double>& scores, const std::vector<bool>& active,
-                           bool one_to_one, bool reference) {
-  const std::size_t clusters = scores.size() / active.size();
-  double lowest = kInfinity, lowest_active = kInfinity;
-  bool any_nan = false;
-  for (std::size_t pair = 0; pair < active.size(); ++pair) {
+void ScoreRange::add(std::span<const double> cosines, const std::vector<bool>& active,
+                     std::size_t first, std::size_t clusters) {
+  for (std::size_t pair = 0; pair < cosines.size() / clusters; ++pair) {
     double least = kInfinity;
-    for (double& score : row_of(scores, pair, clusters)) {
-      score = 2 - (1 - score);
+    for (const double cosine : cosines.subspan(pair * clusters, clusters)) {
+      const double score = reference_score(cosine);
       any_nan = any_nan || std::isnan(score);
       if (score < least) least = score;
     }
     lowest = std::min(lowest, least);
-    if (active[pair]) lowest_active = std::min(lowest_active, least);
+    if (active[first + pair]) lowest_active = std::min(lowest_active, least);
   }
+}
+
+void make_reference_scores(std::vector<double>& scores, const std::vector<bool>& active,
+                           bool one_to_one, bool reference) {
+  ScoreRange range;
+  if (one_to_one) range.add(scores, active, 0, scores.size() / active.size());
+  make_reference_scores(scores, active, one_to_one, reference, range);
+}
+
+void make_reference_scores(std::vector<double>& scores, const std::vector<bool>& active,
+                           bool one_to_one, bool reference, const ScoreRange& range) {
+  for (double& score : scores) score = reference_score(score);
   if (!one_to_one) return;
-  if (lowest == kInfinity) lowest = 0;  // no score at all is a number
-  if (lowest_active == kInfinity) lowest_active = lowest;
-  const double inactive = any_nan && reference ? lowest_active : lowest - 1;
+  // No score at all may be a number.
+  const double lowest = range.lowest == kInfinity ? 0 : range.lowest;
+  const double lowest_active = range.lowest_active == kInfinity ? lowest : range.lowest_active;
+  const double inactive = range.any_nan && reference ? lowest_active : lowest - 1;
   replace_scores(scores, active, lowest_active, inactive);
 }
 
@@ -98,7 +110,8 @@ void make_isotropic_scores(std::vector<double>& scores, const std::vector<bool>&
 }
 
 std::vector<std::int32_t> assign_pairs(std::span<const double> scores, std::size_t clusters,
-                                       bool one_to_one, base::TaskPool* pool) {
+                                       bool one_to_one, base::TaskPool* pool,
+                                       const std::stop_token& stop) {
   const std::size_t pairs = scores.size() / clusters;
   std::vector<std::int32_t> assigned(pairs, -2);
   if (!one_to_one) {
@@ -107,7 +120,7 @@ std::vector<std::int32_t> assign_pairs(std::span<const double> scores, std::size
     return assigned;
   }
   const std::size_t windows = pairs / kLocalSpeakers;
-  parallel_for(pool, (windows + kBlockWindows - 1) / kBlockWindows, [&](std::size_t block) {
+  parallel_for(pool, (windows + kBlockWindows - 1) / kBlockWindows, stop, [&](std::size_t block) {
     const std::size_t last = std::min(windows, (block + 1) * kBlockWindows);
     for (std::size_t window = block * kBlockWindows; window < last; ++window) {
       const std::size_t first = window * kLocalSpeakers;
@@ -117,6 +130,45 @@ std::vector<std::int32_t> assign_pairs(std::span<const double> scores, std::size
         if (columns[s] >= 0) assigned[first + s] = columns[s];
     }
   });
+  return assigned;
+}
+
+std::vector<std::int32_t> assign_by_cosine(const Input& input, std::span<const double> centroids,
+                                           const std::vector<bool>& active, const ScoreRule& rule,
+                                           base::TaskPool* pool, const std::stop_token& stop,
+                                           std::size_t most_scores) {
+  const std::size_t dim = static_cast<std::size_t>(input.dim);
+  const std::size_t clusters = centroids.size() / dim;
+  const std::size_t pairs = input.embeddings.size() / dim;
+  const std::size_t windows = std::max<std::size_t>(1, most_scores / (kLocalSpeakers * clusters));
+  const std::size_t part = windows * kLocalSpeakers;  // pairs
+  const auto cosines = [&](std::size_t first) {
+    const std::size_t count = std::min(part, pairs - first);
+    return cosine_scores(input.embeddings.subspan(first * dim, count * dim), dim, centroids, pool,
+                         stop);
+  };
+  ScoreRange range;
+  std::vector<double> scores;
+  if (rule.one_to_one && !rule.isotropic)
+    for (std::size_t first = 0; first < pairs; first += part) {
+      scores = cosines(first);
+      range.add(scores, active, first, clusters);
+    }
+  std::vector<std::int32_t> assigned;
+  assigned.reserve(pairs);
+  for (std::size_t first = 0; first < pairs; first += part) {
+    if (scores.empty() || part < pairs) scores = cosines(first);
+    const auto from = active.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<bool> of_part(from,
+                                    from + static_cast<std::ptrdiff_t>(scores.size() / clusters));
+    if (rule.isotropic)
+      make_isotropic_scores(scores, of_part);
+    else
+      make_reference_scores(scores, of_part, rule.one_to_one, rule.reference, range);
+    const std::vector<std::int32_t> chosen =
+        assign_pairs(scores, clusters, rule.one_to_one, pool, stop);
+    assigned.insert(assigned.end(), chosen.begin(), chosen.end());
+  }
   return assigned;
 }
 

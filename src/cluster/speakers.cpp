@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 #include "cluster/agglomerative.hpp"
 #include "cluster/hints.hpp"
 #include "cluster/kmeans.hpp"
@@ -23,6 +24,7 @@ namespace {
 constexpr double kPldaThreshold = 0.6;
 constexpr double kIsotropicThreshold = 0.55;
 constexpr double kKeptPrior = 1e-7;
+constexpr std::size_t kRowsPerLook = 4096;  // rows added up before the next look at the stop token
 // Preset "open" (campplus.md): x = u*sqrt(D / within), the same between-class variance everywhere.
 constexpr double kWithin = 0.5;
 constexpr double kBetween = 0.8;
@@ -34,6 +36,7 @@ struct Job {
   const Input& input;
   const Settings& settings;
   base::TaskPool* pool;
+  std::stop_token stop;
   Training training;
   CountRange range;
   std::size_t dim = 0;
@@ -45,8 +48,11 @@ void set_clusters(Result& result, std::vector<double> centroids, std::size_t dim
   result.clusters = static_cast<int>(result.centroids.size() / dim);
 }
 
-std::vector<double> widened(const std::vector<float>& values) {
-  return {values.begin(), values.end()};
+std::vector<double> widened(const std::vector<float>& values, const std::stop_token& stop = {}) {
+  std::vector<double> wide;
+  resize_in_parts(wide, values.size(), stop);
+  std::copy(values.begin(), values.end(), wide.begin());
+  return wide;
 }
 
 // Fewer than two training pairs, or one speaker asked for: one cluster for everybody.
@@ -54,7 +60,7 @@ void single_cluster(const Job& job, Result& result) {
   std::vector<double> mean(job.dim, std::numeric_limits<double>::quiet_NaN());
   if (job.training.count() > 0) {
     const std::vector<std::int32_t> labels(job.training.count(), 0);
-    mean = widened(cluster_means(job.training.rows, job.dim, labels, 1));
+    mean = widened(cluster_means(job.training.rows, job.dim, labels, 1, job.stop));
     if (job.settings.method == Method::kVbxIsotropic) normalize_rows(mean, job.dim);
   }
   set_clusters(result, std::move(mean), job.dim);
@@ -93,11 +99,17 @@ int forced_number(const Job& job, int found, Result& result) {
 // kept for the reference, which gives them centroids of NaN, and dropped otherwise.
 std::vector<std::int32_t> forced_labels(const Job& job, const std::vector<float>& unit, int target,
                                         int& clusters) {
-  std::vector<std::int32_t> labels = kmeans(unit, job.dim, target, job.pool);
+  std::vector<std::int32_t> labels = kmeans(unit, job.dim, target, job.pool, job.stop);
   clusters = target;
   if (!job.settings.reference || job.settings.method == Method::kVbxIsotropic)
     clusters = renumber(labels);
   return labels;
+}
+
+std::vector<std::int32_t> initial_labels(const Job& job, const std::vector<float>& unit,
+                                         double threshold) {
+  return flat_clusters(
+      centroid_linkage(unit, job.dim, job.pool, {.cut = threshold, .stop = job.stop}), threshold);
 }
 
 // Means of the training rows for every kept speaker, weighted with its responsibilities.
@@ -111,6 +123,7 @@ std::vector<double> weighted_means(const Job& job, const VbxResult& vb) {
     const float* row = job.training.rows.data();
     double weight = 0;
     for (std::size_t t = 0; t < job.training.count(); ++t, row += job.dim) {
+      if (t % kRowsPerLook == 0) base::check_stop(job.stop);
       const double gamma = vb.responsibilities[t * vb.speakers + kept[k]];
       weight += gamma;
       for (std::size_t d = 0; d < job.dim; ++d) sum[d] += gamma * row[d];
@@ -122,11 +135,11 @@ std::vector<double> weighted_means(const Job& job, const VbxResult& vb) {
 
 void cluster_with_plda(Job& job, Result& result) {
   const Training& training = job.training;
-  const std::vector<float> unit = unit_rows(training.rows, job.dim);
-  result.initial_labels = flat_clusters(centroid_linkage(unit, job.dim, job.pool), kPldaThreshold);
-  std::vector<double> whitened;
-  job.settings.plda->features(training.rows, whitened, result.features, job.pool);
-  VbxResult vb = vbx(result.features, job.settings.plda->psi, result.initial_labels, {}, job.pool);
+  const std::vector<float> unit = unit_rows(training.rows, job.dim, job.stop);
+  result.initial_labels = initial_labels(job, unit, kPldaThreshold);
+  job.settings.plda->features(training.rows, nullptr, result.features, job.pool, job.stop);
+  VbxResult vb = vbx(result.features, job.settings.plda->psi, result.initial_labels,
+                     {.stop = job.stop}, job.pool);
   std::vector<double> centroids = weighted_means(job, vb);
   result.responsibilities = std::move(vb.responsibilities);
   result.priors = std::move(vb.priors);
@@ -140,22 +153,25 @@ void cluster_with_plda(Job& job, Result& result) {
     job.one_to_one = false;
     int clusters = 0;
     const std::vector<std::int32_t> labels = forced_labels(job, unit, target, clusters);
-    centroids =
-        widened(cluster_means(training.rows, job.dim, labels, static_cast<std::size_t>(clusters)));
+    centroids = widened(cluster_means(training.rows, job.dim, labels,
+                                      static_cast<std::size_t>(clusters), job.stop));
   }
   set_clusters(result, std::move(centroids), job.dim);
 }
 
 // Means of the unit rows per label, scaled to unit length, all in f64.
 std::vector<double> unit_centroids(const std::vector<double>& unit, std::size_t dim,
-                                   const std::vector<std::int32_t>& labels, int clusters) {
+                                   const std::vector<std::int32_t>& labels, int clusters,
+                                   const std::stop_token& stop) {
   std::vector<double> centroids(static_cast<std::size_t>(clusters) * dim, 0.0);
   std::vector<double> sizes(static_cast<std::size_t>(clusters), 0.0);
-  for (std::size_t t = 0; t < labels.size(); ++t) {
-    const std::size_t k = static_cast<std::size_t>(labels[t]);
-    sizes[k] += 1;
-    for (std::size_t d = 0; d < dim; ++d) centroids[k * dim + d] += unit[t * dim + d];
-  }
+  in_parts(labels.size(), stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t t = first; t < last; ++t) {
+      const std::size_t k = static_cast<std::size_t>(labels[t]);
+      sizes[k] += 1;
+      for (std::size_t d = 0; d < dim; ++d) centroids[k * dim + d] += unit[t * dim + d];
+    }
+  });
   for (std::size_t k = 0; k < sizes.size(); ++k)
     for (std::size_t d = 0; d < dim; ++d) centroids[k * dim + d] /= sizes[k];
   normalize_rows(centroids, dim);
@@ -163,18 +179,20 @@ std::vector<double> unit_centroids(const std::vector<double>& unit, std::size_t 
 }
 
 void cluster_isotropic(Job& job, Result& result) {
-  const std::vector<float> unit = unit_rows(job.training.rows, job.dim);
-  result.initial_labels =
-      flat_clusters(centroid_linkage(unit, job.dim, job.pool), kIsotropicThreshold);
-  const std::vector<double> wide = widened(unit);
-  std::vector<double> features = wide;
+  const std::vector<float> unit = unit_rows(job.training.rows, job.dim, job.stop);
+  result.initial_labels = initial_labels(job, unit, kIsotropicThreshold);
+  const std::vector<double> wide = widened(unit, job.stop);
+  std::vector<double> features;
+  resize_in_parts(features, wide.size(), job.stop);
   const double scale = std::sqrt(static_cast<double>(job.dim) / kWithin);
-  for (double& value : features) value *= scale;
+  std::transform(wide.begin(), wide.end(), features.begin(),
+                 [scale](double value) { return value * scale; });
   VbxResult vb = vbx(features, std::vector<double>(job.dim, kBetween), result.initial_labels,
-                     {.fb = kIsotropicFb, .faded = kIsotropicFaded}, job.pool);
+                     {.fb = kIsotropicFb, .faded = kIsotropicFaded, .stop = job.stop}, job.pool);
   // A speaker is kept when it wins a row: with a constant variance unused ones fade slowly.
   std::vector<std::int32_t> labels;
   for (std::size_t t = 0; t < job.training.count(); ++t) {
+    if (t % kRowsPerLook == 0) base::check_stop(job.stop);
     const auto row = vb.responsibilities.begin() + static_cast<std::ptrdiff_t>(t * vb.speakers);
     labels.push_back(static_cast<std::int32_t>(
         std::max_element(row, row + static_cast<std::ptrdiff_t>(vb.speakers)) - row));
@@ -187,13 +205,13 @@ void cluster_isotropic(Job& job, Result& result) {
     job.one_to_one = false;
     labels = forced_labels(job, unit, target, clusters);
   }
-  set_clusters(result, unit_centroids(wide, job.dim, labels, clusters), job.dim);
+  set_clusters(result, unit_centroids(wide, job.dim, labels, clusters, job.stop), job.dim);
 }
 
 void cluster_agglomerative(Job& job, Result& result) {
-  const std::vector<float> unit = unit_rows(job.training.rows, job.dim);
+  const std::vector<float> unit = unit_rows(job.training.rows, job.dim, job.stop);
   std::vector<std::int32_t>& labels = result.initial_labels;
-  labels = agglomerate(unit, job.dim, job.range, job.pool);
+  labels = agglomerate(unit, job.dim, job.range, job.pool, job.stop);
   int clusters = *std::max_element(labels.begin(), labels.end()) + 1;
   // The tree may not offer the number asked for; the reference then misses it silently.
   if (!job.settings.reference && (clusters < job.range.low || clusters > job.range.high))
@@ -202,7 +220,7 @@ void cluster_agglomerative(Job& job, Result& result) {
   job.one_to_one = false;
   set_clusters(result,
                widened(cluster_means(job.training.rows, job.dim, labels,
-                                     static_cast<std::size_t>(clusters))),
+                                     static_cast<std::size_t>(clusters), job.stop)),
                job.dim);
 }
 
@@ -241,22 +259,21 @@ void check_input(const Input& input, const Settings& settings) {
 
 }  // namespace
 
-Result assign_speakers(const Input& input, const Settings& settings, base::TaskPool* pool) {
+Result assign_speakers(const Input& input, const Settings& settings, base::TaskPool* pool,
+                       const std::stop_token& stop) {
   check_hints(settings.hints, settings.reference);
   check_input(input, settings);
   Job job{input,
           settings,
           pool,
-          training_pairs(input, pool),
+          stop,
+          training_pairs(input, pool, stop),
           range_of(settings.hints),
           static_cast<std::size_t>(input.dim)};
   Result result;
   result.max_count = job.range.high == std::numeric_limits<int>::max() ? 0 : job.range.high;
   check_unusable(job, result);
-  std::vector<bool> active;
-  for (int chunk = 0; chunk < input.chunks; ++chunk)
-    for (int speaker = 0; speaker < kLocalSpeakers; ++speaker)
-      active.push_back(pair_is_active(input, chunk, speaker));
+  const std::vector<bool> active = active_pairs(input, stop);
   result.train_chunk = job.training.chunk;
   result.train_speaker = job.training.speaker;
 
@@ -278,13 +295,11 @@ Result assign_speakers(const Input& input, const Settings& settings, base::TaskP
       cluster_with_plda(job, result);
     else
       cluster_isotropic(job, result);
-    std::vector<double> scores = cosine_scores(input, result.centroids, pool);
-    if (settings.method == Method::kVbxIsotropic)
-      make_isotropic_scores(scores, active);
-    else
-      make_reference_scores(scores, active, job.one_to_one, settings.reference);
-    result.hard =
-        assign_pairs(scores, static_cast<std::size_t>(result.clusters), job.one_to_one, pool);
+    result.hard = assign_by_cosine(input, result.centroids, active,
+                                   {.isotropic = settings.method == Method::kVbxIsotropic,
+                                    .one_to_one = job.one_to_one,
+                                    .reference = settings.reference},
+                                   pool, stop);
   }
   result.hard_before_inactive = result.hard;
   for (std::size_t pair = 0; pair < active.size(); ++pair)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,8 @@ struct Result {
 
 /// \param pool threads; null: none. Never changes the result.
 /// \throws Error kInvalidArgument for contradicting hints; kUnsupported where the reference has no
-///     result for this recording.
-Result assign_speakers(const Input& input, const Settings& settings,
-                       base::TaskPool* pool = nullptr);
+///     result for this recording; kCancelled.
+Result assign_speakers(const Input& input, const Settings& settings, base::TaskPool* pool = nullptr,
+                       const std::stop_token& stop = {});
 
 }  // namespace diarist::cluster

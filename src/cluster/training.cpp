@@ -52,10 +52,10 @@ bool has_vector(const Input& input, int chunk, int speaker) {
   return std::none_of(vector.begin(), vector.end(), [](float x) { return std::isnan(x); });
 }
 
-Training training_pairs(const Input& input, base::TaskPool* pool) {
+Training training_pairs(const Input& input, base::TaskPool* pool, const std::stop_token& stop) {
   const std::size_t chunks = static_cast<std::size_t>(input.chunks);
   std::vector<Use> uses(chunks * kLocalSpeakers);
-  parallel_for(pool, (chunks + kBlockChunks - 1) / kBlockChunks, [&](std::size_t block) {
+  parallel_for(pool, (chunks + kBlockChunks - 1) / kBlockChunks, stop, [&](std::size_t block) {
     const std::size_t last = std::min(uses.size(), (block + 1) * kBlockChunks * kLocalSpeakers);
     for (std::size_t i = block * kBlockChunks * kLocalSpeakers; i < last; ++i)
       uses[i] =
@@ -67,16 +67,29 @@ Training training_pairs(const Input& input, base::TaskPool* pool) {
   training.rows.reserve(
       static_cast<std::size_t>(std::count(uses.begin(), uses.end(), Use::kTraining)) *
       static_cast<std::size_t>(input.dim));
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    if (uses[i] != Use::kTraining) continue;
-    const int chunk = static_cast<int>(i / kLocalSpeakers);
-    const int speaker = static_cast<int>(i % kLocalSpeakers);
-    const std::span<const float> vector = vector_of(input, chunk, speaker);
-    training.chunk.push_back(chunk);
-    training.speaker.push_back(speaker);
-    training.rows.insert(training.rows.end(), vector.begin(), vector.end());
-  }
+  in_parts(uses.size(), stop, [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (uses[i] != Use::kTraining) continue;
+      const int chunk = static_cast<int>(i / kLocalSpeakers);
+      const int speaker = static_cast<int>(i % kLocalSpeakers);
+      const std::span<const float> vector = vector_of(input, chunk, speaker);
+      training.chunk.push_back(chunk);
+      training.speaker.push_back(speaker);
+      training.rows.insert(training.rows.end(), vector.begin(), vector.end());
+    }
+  });
   return training;
+}
+
+std::vector<bool> active_pairs(const Input& input, const std::stop_token& stop) {
+  std::vector<bool> active;
+  in_parts(
+      static_cast<std::size_t>(input.chunks) * kLocalSpeakers, stop,
+      [&](std::size_t first, std::size_t last) {
+        for (int pair = static_cast<int>(first); pair < static_cast<int>(last); ++pair)
+          active.push_back(pair_is_active(input, pair / kLocalSpeakers, pair % kLocalSpeakers));
+      });
+  return active;
 }
 
 }  // namespace diarist::cluster

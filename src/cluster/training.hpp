@@ -26,6 +26,11 @@ struct Training {
   int missing = 0;                           // long enough, but the embedding has a NaN
   std::size_t count() const noexcept { return chunk.size(); }
 };
-Training training_pairs(const Input& input, base::TaskPool* pool = nullptr);
+/// \throws Error kCancelled.
+Training training_pairs(const Input& input, base::TaskPool* pool = nullptr,
+                        const std::stop_token& stop = {});
+
+/// pair_is_active() of every pair, by window, then speaker. \throws Error kCancelled.
+std::vector<bool> active_pairs(const Input& input, const std::stop_token& stop = {});
 
 }  // namespace diarist::cluster

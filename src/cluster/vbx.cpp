@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 #include "cluster/kernels.hpp"
 #include "cluster/matrix.hpp"
 #include "cluster/parallel.hpp"
@@ -14,25 +15,30 @@
 namespace diarist::cluster {
 namespace {
 
-constexpr std::size_t kRowBlock = 64;      // rows per task
-constexpr std::size_t kColumnBlock = 64;   // speakers per task
-constexpr std::size_t kSpeakerBlock = 16;  // speakers per task, where each takes logarithms
+constexpr std::size_t kRowBlock = 64;       // rows per task
+constexpr std::size_t kColumnBlock = 64;    // speakers per task
+constexpr std::size_t kSpeakerBlock = 16;   // speakers per task, where each takes logarithms
+constexpr std::size_t kRowsPerLook = 1024;  // rows moved before the next look at the stop token
 
 // Softmax of smoothing * one-hot(label).
 std::vector<double> smoothed_labels(std::span<const std::int32_t> labels, std::size_t speakers,
-                                    double smoothing) {
+                                    double smoothing, const std::stop_token& stop) {
   const double other = std::exp(-smoothing);
   const double total = 1.0 + static_cast<double>(speakers - 1) * other;
-  std::vector<double> gamma(labels.size() * speakers, other / total);
-  for (std::size_t t = 0; t < labels.size(); ++t)
+  std::vector<double> gamma;
+  gamma.reserve(labels.size() * speakers);
+  for (std::size_t t = 0; t < labels.size(); ++t) {
+    if (t % kRowsPerLook == 0) base::check_stop(stop);
+    gamma.insert(gamma.end(), speakers, other / total);
     gamma[t * speakers + static_cast<std::size_t>(labels[t])] = 1.0 / total;
+  }
   return gamma;
 }
 
 std::vector<double> column_sums(const std::vector<double>& gamma, std::size_t speakers,
-                                base::TaskPool* pool) {
+                                base::TaskPool* pool, const std::stop_token& stop) {
   std::vector<double> sums(speakers, 0.0);
-  parallel_for(pool, (speakers + kColumnBlock - 1) / kColumnBlock, [&](std::size_t block) {
+  parallel_for(pool, (speakers + kColumnBlock - 1) / kColumnBlock, stop, [&](std::size_t block) {
     const std::size_t first = block * kColumnBlock;
     const std::size_t last = std::min(speakers, first + kColumnBlock);
     for (std::size_t start = 0; start < gamma.size(); start += speakers)
@@ -61,14 +67,15 @@ struct Observations {
 };
 
 Observations observations(std::span<const double> features, std::span<const double> phi,
-                          base::TaskPool* pool) {
+                          base::TaskPool* pool, const std::stop_token& stop) {
   const std::size_t dim = phi.size();
   const std::size_t rows = features.size() / dim;
-  Observations result{std::vector<double>(rows * dim), std::vector<double>(rows)};
+  Observations result{{}, std::vector<double>(rows)};
+  resize_in_parts(result.rho, rows * dim, stop);
   std::vector<double> root(dim);
   std::transform(phi.begin(), phi.end(), root.begin(),
                  [](double value) { return std::sqrt(value); });
-  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+  parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, stop, [&](std::size_t block) {
     const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
     for (std::size_t t = block * kRowBlock; t < last; ++t) {
       double square = 0;
@@ -89,7 +96,8 @@ constexpr std::size_t kWorthMoving = 4;
 
 // Leaves out columns that have faded, where that pays. \return columns that are left.
 std::size_t drop_faded(double faded, std::vector<double>& gamma, std::vector<double>& weights,
-                       std::vector<double>& priors, std::vector<std::size_t>& kept) {
+                       std::vector<double>& priors, std::vector<std::size_t>& kept,
+                       const std::stop_token& stop) {
   const std::size_t before = kept.size();
   std::vector<std::size_t> alive;
   for (std::size_t s = 0; s < before; ++s)
@@ -97,9 +105,11 @@ std::size_t drop_faded(double faded, std::vector<double>& gamma, std::vector<dou
   if (alive.empty() || (before - alive.size()) * kWorthMoving < before) return before;
   const std::size_t rows = gamma.size() / before;
   // Forwards and in place: no cell is written before it was read.
-  for (std::size_t t = 0; t < rows; ++t)
+  for (std::size_t t = 0; t < rows; ++t) {
+    if (t % kRowsPerLook == 0) base::check_stop(stop);
     for (std::size_t s = 0; s < alive.size(); ++s)
       gamma[t * alive.size() + s] = gamma[t * before + alive[s]];
+  }
   gamma.resize(rows * alive.size());
   for (std::size_t s = 0; s < alive.size(); ++s) {
     weights[s] = weights[alive[s]];
@@ -114,15 +124,21 @@ std::size_t drop_faded(double faded, std::vector<double>& gamma, std::vector<dou
 
 // Puts the columns back to their places among all; those that faded are zero.
 void spread(const std::vector<std::size_t>& kept, std::size_t all, std::vector<double>& gamma,
-            std::vector<double>& priors) {
+            std::vector<double>& priors, const std::stop_token& stop) {
   if (kept.size() == all) return;
   const std::size_t rows = gamma.size() / kept.size();
-  std::vector<double> wide(rows * all, 0.0), wide_priors(all, 0.0);
-  for (std::size_t s = 0; s < kept.size(); ++s) {
-    wide_priors[kept[s]] = priors[s];
-    for (std::size_t t = 0; t < rows; ++t) wide[t * all + kept[s]] = gamma[t * kept.size() + s];
+  std::vector<double> wide_priors(all, 0.0);
+  for (std::size_t s = 0; s < kept.size(); ++s) wide_priors[kept[s]] = priors[s];
+  // Backwards and in place, so that there are no two of the largest array.
+  resize_in_parts(gamma, rows * all, stop);
+  std::vector<double> row(kept.size());
+  for (std::size_t t = rows; t > 0; --t) {
+    if (t % kRowsPerLook == 0) base::check_stop(stop);
+    double* const wide = &gamma[(t - 1) * all];
+    std::copy_n(&gamma[(t - 1) * kept.size()], kept.size(), row.begin());
+    std::fill_n(wide, all, 0.0);
+    for (std::size_t s = 0; s < kept.size(); ++s) wide[kept[s]] = row[s];
   }
-  gamma = std::move(wide);
   priors = std::move(wide_priors);
 }
 
@@ -143,18 +159,20 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
   std::iota(kept.begin(), kept.end(), std::size_t{0});
   const double ratio = settings.fa / settings.fb;
 
-  const Observations seen = observations(features, phi, pool);
+  const Observations seen = observations(features, phi, pool, settings.stop);
   VbxResult result;
   result.speakers = all;
-  result.responsibilities = smoothed_labels(labels, speakers, settings.initial_smoothing);
+  result.responsibilities =
+      smoothed_labels(labels, speakers, settings.initial_smoothing, settings.stop);
   result.priors.assign(speakers, 1.0 / static_cast<double>(speakers));
   std::vector<double>& gamma = result.responsibilities;
   std::vector<double> alpha(speakers * dim), alpha_transposed(dim * speakers);
   std::vector<double> speaker_term(speakers), log_prior(speakers), row_evidence(rows);
-  std::vector<double> weights = column_sums(gamma, speakers, pool);
+  std::vector<double> weights = column_sums(gamma, speakers, pool, settings.stop);
 
   for (int iteration = 0; iteration < settings.max_iterations; ++iteration) {
-    multiply({gamma.data(), 1, speakers}, seen.rho.data(), alpha.data(), speakers, rows, dim, pool);
+    multiply({gamma.data(), 1, speakers}, seen.rho.data(), alpha.data(), speakers, rows, dim, pool,
+             settings.stop);
     parallel_for(pool, (speakers + kSpeakerBlock - 1) / kSpeakerBlock, [&](std::size_t block) {
       const std::size_t last = std::min(speakers, (block + 1) * kSpeakerBlock);
       for (std::size_t s = block * kSpeakerBlock; s < last; ++s) {
@@ -175,8 +193,8 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
     for (std::size_t i = 0; i < speakers * dim; ++i) speaker_bound += alpha[i];
     // The responsibilities have played their part; the log densities take their place.
     multiply({seen.rho.data(), dim, 1}, alpha_transposed.data(), gamma.data(), rows, dim, speakers,
-             pool);
-    parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, [&](std::size_t block) {
+             pool, settings.stop);
+    parallel_for(pool, (rows + kRowBlock - 1) / kRowBlock, settings.stop, [&](std::size_t block) {
       const std::size_t last = std::min(rows, (block + 1) * kRowBlock);
       std::vector<double> powers(speakers);
       for (std::size_t t = block * kRowBlock; t < last; ++t) {
@@ -190,7 +208,7 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
         row_evidence[t] = evidence;
       }
     });
-    weights = column_sums(gamma, speakers, pool);
+    weights = column_sums(gamma, speakers, pool, settings.stop);
     result.priors = weights;
     double total = 0;
     for (const double prior : result.priors) total += prior;
@@ -200,9 +218,9 @@ VbxResult vbx(std::span<const double> features, std::span<const double> phi,
     elbo += settings.fb * 0.5 * speaker_bound;
     result.elbo.push_back(elbo);
     if (iteration > 0 && elbo - result.elbo[result.elbo.size() - 2] < settings.epsilon) break;
-    speakers = drop_faded(settings.faded, gamma, weights, result.priors, kept);
+    speakers = drop_faded(settings.faded, gamma, weights, result.priors, kept, settings.stop);
   }
-  spread(kept, all, gamma, result.priors);
+  spread(kept, all, gamma, result.priors, settings.stop);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace diarist::base {
@@ -21,6 +22,7 @@ struct VbxSettings {
   /// Columns whose responsibilities add up to less are left out of further rounds; 0: none. With
   /// 1e-6 they can't be the label of any row, nor become it: a row's label has at least 1/S.
   double faded = 0;
+  std::stop_token stop;  // looked at several times per round, every few milliseconds
 };
 
 struct VbxResult {
@@ -33,6 +35,7 @@ struct VbxResult {
 /// \param features [T, D] with within-class covariance 1.
 /// \param phi [D] between-class variances.
 /// \param labels [T] initial clusters, 0 .. S-1.
+/// \throws Error kCancelled.
 VbxResult vbx(std::span<const double> features, std::span<const double> phi,
               std::span<const std::int32_t> labels, const VbxSettings& settings,
               base::TaskPool* pool);

@@ -117,10 +117,14 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
                                  options.allow_unknown_weights);
     cluster_settings_ = pipeline::cluster_settings(preset_, bundle_.plda);
     workers_ = workers.get();
-    const int threads = workers_.front()->in_host_memory() ? workers_.front()->backend().threads()
-                        : options.threads > 0              ? options.threads
-                                                           : base::usable_processors();
-    pool_ = std::make_unique<base::TaskPool>(threads);
+    pool_ = workers_.front()->backend().pool();
+    if (pool_ == nullptr) {
+      const int threads = workers_.front()->in_host_memory() ? workers_.front()->backend().threads()
+                          : options.threads > 0              ? options.threads
+                                                             : base::usable_processors();
+      own_pool_ = std::make_unique<base::TaskPool>(threads);
+      pool_ = own_pool_.get();
+    }
     // What can fail fails here, not in the first run.
     std::vector<std::future<void>> ready;
     for (const auto& worker : workers_)
@@ -139,7 +143,7 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
       const pipeline::Stopwatch watch(total);
       for (std::size_t side = 0; side < inputs.sides(); ++side) {
         const std::size_t job = recording * inputs.sides() + side;
-        const std::unique_ptr<audio::Source> source = inputs.open(job);
+        const std::unique_ptr<audio::Source> source = inputs.open(job, control.stop);
         Diarization result;
         result.uri = inputs.uri_of(job);
         run_stages(*source, options, control_of_side(control, side, inputs.sides()), result);
@@ -176,6 +180,20 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
     const Precision precision = precision_of(options);
     DeviceWorker& worker = *workers_.front();
     std::unique_ptr<Session> session = worker.take(options.step_seconds, precision);
+    try {
+      run_with(session, source, options, control, result);
+    } catch (const Error& error) {
+      // Nothing of a stopped run is under way in host memory, and a new session takes a second.
+      if (error.code() == ErrorCode::kCancelled && worker.in_host_memory() && session)
+        worker.give_back(std::move(session));
+      throw;
+    }
+    if (session) worker.give_back(std::move(session));
+  }
+
+  void run_with(std::unique_ptr<Session>& session, audio::Source& source, const RunOptions& options,
+                const RunControl& control, Diarization& result) {
+    DeviceWorker& worker = *workers_.front();
     const int dim = session->dim();
     if (options.replay) pipeline::check_replay(*options.replay, dim);
     Recording recording;
@@ -187,8 +205,7 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
     }
     base::check_stop(control.stop);
     if (control.progress) control.progress({"clustering", result.duration, result.duration});
-    finish(recording, worker, dim, options, pool_.get(), control.stop, result);
-    if (session) worker.give_back(std::move(session));
+    finish(recording, worker, dim, options, pool_, control.stop, result);
   }
 
   Precision precision_of(const RunOptions& options) const {
@@ -274,7 +291,9 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
   model::Bundle bundle_;
   cluster::Settings cluster_settings_;
   std::vector<std::unique_ptr<DeviceWorker>> workers_;
-  std::unique_ptr<base::TaskPool> pool_;  // clustering; a CPU backend has its own
+  // Clustering: the threads of a CPU backend, or threads of our own.
+  std::unique_ptr<base::TaskPool> own_pool_;
+  base::TaskPool* pool_ = nullptr;
 };
 
 RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files,
@@ -330,14 +349,14 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
   work.count = inputs.jobs();
   work.silence_bad_windows = options.reference;
   work.keep_waveform = options.keep_waveform;
-  work.open = [&](std::size_t job) { return inputs.open(job); };
+  work.open = [&](std::size_t job) { return inputs.open(job, control.stop); };
   work.finish = [&](std::size_t job, std::size_t number, Recording& recording) {
     Diarization result;
     result.uri = inputs.uri_of(job);
     DeviceWorker& worker = *workers_[number];
     describe(recording, recording.feed->warnings(), *sessions[number], worker, options, result);
     const bool alone = few || inputs.jobs() - job <= kLastRecordings;
-    finish(recording, worker, sessions[number]->dim(), options, alone ? pool_.get() : nullptr,
+    finish(recording, worker, sessions[number]->dim(), options, alone ? pool_ : nullptr,
            control.stop, result);
     return result;
   };

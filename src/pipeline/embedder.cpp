@@ -392,7 +392,8 @@ std::vector<float> Embedder::embed(const std::filesystem::path& file,
     base::fail(ErrorCode::kInvalidArgument,
                "embeddings are made of one channel at a time; ask for channel 1, then for channel "
                "2");
-  const std::unique_ptr<audio::Source> source = audio::open_file(file, {.audio = audio});
+  const std::unique_ptr<audio::Source> source =
+      audio::open_file(file, {.audio = audio, .stop = control.stop});
   std::vector<TimeSpan> decoded(spans.begin(), spans.end());  // from where decoding begins
   for (TimeSpan& span : decoded) {
     if (span.start < audio.from)

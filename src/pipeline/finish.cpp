@@ -69,7 +69,7 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   if (input.chunks == 0) return;
   const timeline::Grid grid =
       timeline::Grid::of_chunks(input.chunks, input.step_seconds * kSampleRate);
-  std::vector<std::uint8_t> counts = timeline::count_speakers(grid, input.activity);
+  std::vector<std::uint8_t> counts = timeline::count_speakers(grid, input.activity, input.stop);
   if (stages) stages->counts = counts;
   if (*std::max_element(counts.begin(), counts.end()) == 0) return;
   base::check_stop(input.stop);
@@ -80,7 +80,7 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
   const cluster::Result clusters = [&] {
     const Stopwatch watch(result.timings.clustering);
     return cluster::assign_speakers({input.chunks, input.dim, input.activity, input.embeddings},
-                                    requested, pool);
+                                    requested, pool, input.stop);
   }();
   base::check_stop(input.stop);
   for (const std::string& warning : clusters.warnings) result.warnings.push_back(warning);
@@ -90,20 +90,23 @@ void find_turns(const FinishInput& input, const cluster::Settings& settings,
     stages->counts = counts;
   }
 
+  base::check_stop(input.stop);
   std::vector<std::uint8_t> single = counts;
   timeline::cap_counts(single, 1);
   FrameMatrix matrix, exclusive;
   cluster::parallel_for(pool, 2, [&](std::size_t which) {
-    (which == 0 ? matrix : exclusive) =
-        timeline::reconstruct(grid, input.activity, clusters.hard, which == 0 ? counts : single);
+    (which == 0 ? matrix : exclusive) = timeline::reconstruct(
+        grid, input.activity, clusters.hard, which == 0 ? counts : single, input.stop);
   });
+  base::check_stop(input.stop);
   const std::vector<timeline::Move> moves = check_turns(input, clusters, matrix, exclusive);
   base::check_stop(input.stop);
 
+  base::check_stop(input.stop);
   std::vector<timeline::Segment> segments = timeline::segments_of(matrix);
   std::vector<timeline::Segment> alone = timeline::segments_of(exclusive);
-  timeline::add_confidence(grid, input.activity, clusters.hard, moves, segments);
-  timeline::add_confidence(grid, input.activity, clusters.hard, moves, alone);
+  timeline::add_confidence(grid, input.activity, clusters.hard, moves, segments, input.stop);
+  timeline::add_confidence(grid, input.activity, clusters.hard, moves, alone, input.stop);
   timeline::NamedTurns named = options.reference
                                    ? timeline::name_like_reference(segments, alone)
                                    : timeline::name_by_first_turn(segments, alone, input.duration);

@@ -30,7 +30,7 @@ struct FinishInput {
   std::span<const std::uint8_t> activity;  // [C, 589]
   std::span<const float> embeddings;       // [C, 3, D]
   EmbedPieces embed_pieces;                // empty: no turn check
-  std::stop_token stop = {};               // looked at between the steps
+  std::stop_token stop = {};               // looked at inside the steps too
 };
 
 /// Clustering parameters of a preset; the PLDA is checked here. \throws Error kBadModel.
@@ -38,7 +38,7 @@ cluster::Settings cluster_settings(const model::Preset& preset,
                                    const std::optional<model::PldaArrays>& plda);
 
 /// Fills turns, speakers, warnings and (when asked) stages of the result; adds to its timings.
-/// embed_pieces adds its own time to that of the embeddings.
+/// embed_pieces adds its own time to that of the embeddings. \throws Error kCancelled.
 void finish(const FinishInput& input, const cluster::Settings& settings, const RunOptions& options,
             base::TaskPool* pool, Diarization& result);
 

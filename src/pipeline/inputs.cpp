@@ -70,8 +70,9 @@ Inputs::Inputs(const AudioView& audio, const RunOptions& options)
       names_(1),
       levels_(sides_) {}
 
-std::unique_ptr<audio::Source> Inputs::open(std::size_t job) {
+std::unique_ptr<audio::Source> Inputs::open(std::size_t job, const std::stop_token& stop) {
   audio::SourceOptions options = options_;
+  options.stop = stop;
   if (sides_ > 1) options.audio.channel = 1 + static_cast<int>(job % sides_);
   std::unique_ptr<audio::Source> source;
   if (memory_) {
@@ -92,7 +93,7 @@ std::unique_ptr<audio::Source> Inputs::open_shared(std::size_t job,
   const std::lock_guard lock(shared.mutex);
   if (!shared.file && !shared.error) {
     try {
-      shared.file = std::make_unique<audio::SharedFile>(files_[recording_of(job)]);
+      shared.file = std::make_unique<audio::SharedFile>(files_[recording_of(job)], options.stop);
     } catch (...) {
       shared.error = std::current_exception();  // a pipe can't be opened again
     }

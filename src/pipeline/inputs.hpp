@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ class Inputs {
   std::size_t recording_of(std::size_t job) const noexcept { return job / sides_; }
   const std::string& uri_of(std::size_t job) const { return names_[recording_of(job)]; }
 
-  /// From any thread; once per job. \throws what opening throws.
-  std::unique_ptr<audio::Source> open(std::size_t job);
+  /// From any thread; once per job. \throws what opening throws; reading throws Error kCancelled
+  /// after a stop.
+  std::unique_ptr<audio::Source> open(std::size_t job, const std::stop_token& stop);
 
   struct Outcome {
     std::optional<Diarization> result;  ///< times are those of the whole recording; or:

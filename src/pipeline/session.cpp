@@ -63,8 +63,10 @@ Session::Session(backend::Backend& backend, const model::Bundle& bundle,
       tape_(backend, *queue_, model::sinc_front_end(bundle.segmentation), features_of(preset),
             tape_seconds(options), kSlots),
       classes_(backend.allocate(static_cast<std::size_t>(options.windows) * kFramesPerChunk)) {
-  // Both networks at the same time: packing weights takes longer than everything else here.
-  auto segmentation = std::async(std::launch::async, [&] {
+  // Both networks at the same time: packing weights takes longer than everything else here. Whoever
+  // asked for one thread gets one.
+  const bool alone = in_host_memory() && backend.threads() == 1;
+  auto segmentation = std::async(alone ? std::launch::deferred : std::launch::async, [&] {
     // Decisions are hard, so segmentation is exact in every mode (pipeline.md 17).
     return backend.compile(model::segmentation_network(bundle.segmentation),
                            {.max_items = options.windows, .precision = Precision::kExact});
@@ -116,6 +118,7 @@ void Session::run(const Next& next, const Done& done, const std::stop_token& sto
   } catch (...) {
     failed_ = true;
     current_ = nullptr;
+    tape_.discard();
     const std::exception_ptr first = std::current_exception();
     try {
       queue_->wait();  // what is queued uses memory that may be freed now

@@ -64,6 +64,11 @@ void Tape::flush() {
   floats_.clear();
 }
 
+void Tape::discard() {
+  pcm16_.clear();
+  floats_.clear();
+}
+
 void Tape::run(backend::Program& program, int used, std::int64_t tail, backend::Buffer& target,
                std::int64_t rows_per_second, const std::stop_token& stop) {
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(used),

@@ -35,6 +35,8 @@ class Tape {
   void write_zeros(std::int64_t at, std::int64_t count);
   /// Both front ends over the first `used` seconds. One run each; log-mel goes to `slot`.
   void compute(int used, int slot, const std::stop_token& stop);
+  /// Forgets what was written since the last compute().
+  void discard();
 
   /// Views of windows that start at the given seconds.
   backend::View samples(std::span<const std::int32_t> at) const;

@@ -22,7 +22,7 @@ constexpr std::size_t kBlock = 16000;
 // Calls use(samples) for all of the file, cleaned as for the networks.
 template <typename Use>
 void for_each_block(const std::filesystem::path& audio, const RunControl& control, const Use& use) {
-  const std::unique_ptr<audio::Source> source = audio::open_file(audio);
+  const std::unique_ptr<audio::Source> source = audio::open_file(audio, {.stop = control.stop});
   pipeline::SampleFeed feed(*source);
   std::vector<float> block(kBlock);
   for (;;) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 #include "timeline/rank.hpp"
 
 namespace diarist::timeline {
@@ -21,10 +22,12 @@ void check_activity(const Grid& grid, std::span<const std::uint8_t> activity) {
 // Activation of every cluster in every output frame [frames, columns]: in how many of the covering
 // windows one of its local speakers is set.
 std::vector<std::uint16_t> activations(const Grid& grid, std::span<const std::uint8_t> activity,
-                                       std::span<const std::int32_t> hard, int columns) {
+                                       std::span<const std::int32_t> hard, int columns,
+                                       const std::stop_token& stop) {
   const std::size_t width = static_cast<std::size_t>(columns);
   std::vector<std::uint16_t> sums(static_cast<std::size_t>(grid.frames()) * width);
   for (int chunk = 0; chunk < grid.chunks(); ++chunk) {
+    base::check_stop(stop);
     const auto window = activity.subspan(static_cast<std::size_t>(chunk) * kFramesPerChunk,
                                          static_cast<std::size_t>(kFramesPerChunk));
     const std::int32_t* clusters = &hard[static_cast<std::size_t>(chunk) * kLocalSpeakers];
@@ -47,11 +50,13 @@ std::vector<std::uint16_t> activations(const Grid& grid, std::span<const std::ui
 
 }  // namespace
 
-std::vector<std::uint8_t> count_speakers(const Grid& grid, std::span<const std::uint8_t> activity) {
+std::vector<std::uint8_t> count_speakers(const Grid& grid, std::span<const std::uint8_t> activity,
+                                         const std::stop_token& stop) {
   check_activity(grid, activity);
   const std::size_t frames = static_cast<std::size_t>(grid.frames());
   std::vector<int> sum(frames), cover(frames);
   for (int chunk = 0; chunk < grid.chunks(); ++chunk) {
+    base::check_stop(stop);
     const std::size_t first = static_cast<std::size_t>(grid.first_frame(chunk));
     const std::uint8_t* window = &activity[static_cast<std::size_t>(chunk) * kFramesPerChunk];
     for (std::size_t frame = 0; frame < kFramesPerChunk; ++frame) {
@@ -77,7 +82,8 @@ void cap_counts(std::span<std::uint8_t> counts, int most) {
 }
 
 FrameMatrix reconstruct(const Grid& grid, std::span<const std::uint8_t> activity,
-                        std::span<const std::int32_t> hard, std::span<const std::uint8_t> counts) {
+                        std::span<const std::int32_t> hard, std::span<const std::uint8_t> counts,
+                        const std::stop_token& stop) {
   check_activity(grid, activity);
   if (hard.size() != static_cast<std::size_t>(grid.chunks()) * kLocalSpeakers)
     base::fail(ErrorCode::kInvalidArgument, "{} cluster numbers for {} windows of 3 speakers",
@@ -94,9 +100,10 @@ FrameMatrix reconstruct(const Grid& grid, std::span<const std::uint8_t> activity
   const std::size_t width = static_cast<std::size_t>(matrix.columns);
   matrix.cells.assign(static_cast<std::size_t>(matrix.frames) * width, 0);
 
-  const std::vector<std::uint16_t> sums = activations(grid, activity, hard, matrix.columns);
+  const std::vector<std::uint16_t> sums = activations(grid, activity, hard, matrix.columns, stop);
   std::vector<std::int32_t> order(width);
   for (std::size_t frame = 0; frame < counts.size(); ++frame) {
+    if (frame % kFramesPerChunk == 0) base::check_stop(stop);
     if (counts[frame] == 0) continue;
     const std::span<const std::uint16_t> activation(&sums[frame * width], width);
     std::uint8_t* const cells = &matrix.cells[frame * width];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/run_control.hpp"
 
 namespace diarist::timeline {
 namespace {
@@ -34,7 +35,7 @@ std::vector<Move> moves_into(std::span<const Move> moves, const Segment& segment
 
 void add_confidence(const Grid& grid, std::span<const std::uint8_t> activity,
                     std::span<const std::int32_t> hard, std::span<const Move> moves,
-                    std::span<Segment> segments) {
+                    std::span<Segment> segments, const std::stop_token& stop) {
   const std::size_t windows = static_cast<std::size_t>(grid.chunks());
   if (activity.size() != windows * kFramesPerChunk || hard.size() != windows * kLocalSpeakers)
     base::fail(ErrorCode::kInvalidArgument,
@@ -52,6 +53,7 @@ void add_confidence(const Grid& grid, std::span<const std::uint8_t> activity,
       for (int f = std::max(move.from, first); f < std::min(move.to, segment.end_frame); ++f)
         column_of[static_cast<std::size_t>(f - first)] = move.old_column;
     for (int c = first_window_over(grid, first); c < grid.chunks(); ++c) {
+      base::check_stop(stop);
       const int start = grid.first_frame(c);
       if (start >= segment.end_frame) break;
       const std::int32_t* clusters = &hard[static_cast<std::size_t>(c) * kLocalSpeakers];

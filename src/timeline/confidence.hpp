@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "timeline/grid.hpp"
@@ -16,8 +17,9 @@ namespace diarist::timeline {
 /// moved count for the column they came from: it changed whose voice this is, not whether somebody
 /// was heard. A phantom column has no cluster and gets 0.
 /// \param activity [C, 589]. \param hard [C, 3] cluster numbers, negative = none.
+/// \throws Error kCancelled.
 void add_confidence(const Grid& grid, std::span<const std::uint8_t> activity,
                     std::span<const std::int32_t> hard, std::span<const Move> moves,
-                    std::span<Segment> segments);
+                    std::span<Segment> segments, const std::stop_token& stop = {});
 
 }  // namespace diarist::timeline

@@ -208,7 +208,7 @@ TEST(CapiCalls, OptionsThatCantBeAreRefused) {
   ASSERT_EQ(diarist_embedder_options_init(&of_embedder, sizeof of_embedder), DIARIST_OK);
   of_embedder.weights = "/no/such/file";
   diarist_embedder* embedder = nullptr;
-  EXPECT_EQ(diarist_embedder_create(&of_embedder, &embedder), DIARIST_NOT_FOUND);
+  EXPECT_EQ(diarist_embedder_create(&of_embedder, &embedder), DIARIST_BAD_MODEL);
 }
 
 }  // namespace

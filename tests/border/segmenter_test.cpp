@@ -32,7 +32,7 @@ TEST(SegmenterRun, IsTheFirstStageOfADiarizer) {
     EXPECT_EQ(got.windows, wanted.stages->chunks);
     EXPECT_EQ(got.activity, wanted.stages->activity);
     EXPECT_EQ(got.step_seconds, step);
-    EXPECT_EQ(got.duration, 14.0);
+    EXPECT_EQ(got.duration, 12.0);
     bool speech = false;
     for (int frame = 0; frame < Segmentation::kFrames; ++frame)
       speech = speech || got.speaks(0, frame, 0) || got.speaks(0, frame, 1);

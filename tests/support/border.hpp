@@ -23,11 +23,11 @@ inline DiarizerOptions small_options(int threads = 2) {
   return {.preset = "open-lite", .models = models_folder(), .threads = threads};
 }
 
-/// 14 s in which two people speak: five windows.
+/// 12 s in which two people speak: three windows.
 inline RunOptions short_run() {
   RunOptions options;
   options.audio.from = 6;
-  options.audio.to = 20;
+  options.audio.to = 18;
   return options;
 }
 

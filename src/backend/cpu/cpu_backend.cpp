@@ -92,6 +92,7 @@ class CpuBackend final : public Backend {
   std::string name() const override { return "cpu"; }
   std::string kernels() const override { return target_name(target_) + " (Highway)"; }
   int threads() const noexcept override { return pool_.threads(); }
+  base::TaskPool* pool() noexcept override { return &pool_; }
   // Full LSTM tiles in both directions for every thread; two such rounds, within reason.
   int preferred_items() const noexcept override { return std::clamp(12 * pool_.threads(), 24, 96); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes) override {

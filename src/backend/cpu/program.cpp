@@ -267,6 +267,7 @@ void CpuProgram::run_item(const Phase& phase, const Run& run, std::int64_t item,
   if (&phase == plan_.phases.data()) import_maps(run, item, worker);
   std::vector<Argument>& inputs = arguments_[at(worker)];
   for (const int n : phase.nodes) {
+    base::check_stop(run.stop);
     const Operation& operation = operations_[at(n)];
     for (std::size_t i = 0; i < operation.inputs.size(); ++i) {
       inputs[i] = argument(operation.inputs[i], run, item, worker);
@@ -275,6 +276,7 @@ void CpuProgram::run_item(const Phase& phase, const Run& run, std::int64_t item,
     call.inputs = {inputs.data(), operation.inputs.size()};
     call.output = argument(operation.output, run, item, worker);
     call.scratch = workers_.get() + worker * worker_stride_ + scratch_offset_;
+    call.stop = &run.stop;
     operation.step->run(call);
     export_maps(operation.output, run, item, worker);
   }
@@ -290,7 +292,7 @@ void CpuProgram::run_tile(int node, const Run& run, std::int64_t first, std::int
     all[at(count + i)] = argument(operation.output, run, first + i, worker);
   }
   operation.tile->run(part, {all.data(), at(count)}, {all.data() + count, at(count)},
-                      workers_.get() + worker * worker_stride_ + scratch_offset_);
+                      workers_.get() + worker * worker_stride_ + scratch_offset_, run.stop);
 }
 
 void CpuProgram::import_maps(const Run& run, std::int64_t item, int worker) {

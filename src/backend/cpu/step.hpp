@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include "backend/backend.hpp"
+#include "base/run_control.hpp"
 #include "model/graph.hpp"
 
 namespace diarist::backend::cpu {
@@ -28,6 +30,12 @@ struct StepCall {
   std::span<const Argument> inputs;
   Argument output;
   float* scratch = nullptr;  // of this worker, scratch_floats() long, aligned
+  /// Long steps look at it every few milliseconds (base::check_stop). Null: nobody stops them.
+  const std::stop_token* stop = nullptr;
+
+  void check_stop() const {
+    if (stop != nullptr) base::check_stop(*stop);
+  }
 };
 
 /// Immutable after construction; run() may be called from many threads with their own scratch.
@@ -49,9 +57,9 @@ class TileStep {
   virtual int parts() const noexcept = 0;  // independent parts of the work on one tile
   virtual int max_tile() const noexcept = 0;
   /// Computes `part` of all items of a tile; inputs and outputs have one entry per item, and all
-  /// items have the same length.
+  /// items have the same length. Looks at `stop` every few milliseconds.
   virtual void run(int part, std::span<const Argument> inputs, std::span<const Argument> outputs,
-                   float* scratch) const = 0;
+                   float* scratch, const std::stop_token& stop) const = 0;
   virtual std::int64_t scratch_floats(std::int64_t time) const = 0;
   virtual std::string kernel() const = 0;
   virtual std::string reason() const = 0;

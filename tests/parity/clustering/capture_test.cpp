@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cluster/linkage.hpp"
+#include "cluster/rows.hpp"
+#include "cluster/training.hpp"
 #include "reference_run.hpp"
 
 namespace diarist {
@@ -48,6 +51,20 @@ TEST_P(Capture, EqualsEveryStage) {
 
   EXPECT_EQ(run.clusters.initial_labels,
             base::read_npy(folder / "ahc_init_labels.npy").as<std::int32_t>("ahc_init_labels"));
+  // The linkage of long recordings, which this one is too short for.
+  const cluster::Training training =
+      cluster::training_pairs({static_cast<int>(activity.size() / 589), 256, activity, embeddings});
+  const std::vector<float> unit = cluster::unit_rows(training.rows, 256);
+  const auto stored = cluster::centroid_linkage(unit, 256, nullptr);
+  const auto compact = cluster::centroid_linkage(unit, 256, nullptr,
+                                                 {.most_stored_rows = 0, .cut = 0.6, .stop = {}});
+  ASSERT_EQ(compact.size(), stored.size());
+  for (std::size_t k = 0; k < stored.size(); ++k) {
+    EXPECT_EQ(compact[k].left, stored[k].left) << k;
+    EXPECT_EQ(compact[k].right, stored[k].right) << k;
+    EXPECT_NEAR(compact[k].distance, stored[k].distance, 1e-9) << k;
+  }
+  EXPECT_EQ(cluster::flat_clusters(compact, 0.6), run.clusters.initial_labels);
   const test::Golden vbx(folder / "vbx_state.npz");
   const auto gamma = vbx.get<double>("q_final");
   ASSERT_EQ(run.clusters.responsibilities.size(), gamma.size());

@@ -11,7 +11,12 @@
 #include <random>
 #include <vector>
 
+#include "cluster/scan_kernels.hpp"
+
 namespace diarist::cluster {
+
+std::int64_t dispatched_set();  // dispatched_set.cpp
+
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -34,6 +39,7 @@ class Kernels : public testing::Test {
     for (std::int64_t rest = all; rest != 0; rest &= rest - 1) {
       choose(rest & -rest);
       SCOPED_TRACE(hwy::TargetName(rest & -rest));
+      ASSERT_EQ(dispatched_set(), rest & -rest) << "another set would run";
       check();
     }
   }
@@ -184,6 +190,58 @@ TEST_F(Kernels, ExponentialsAreThoseOfTheLibrary) {
       EXPECT_EQ(out, first);
     }
   });
+}
+
+TEST_F(Kernels, ProductsOfCodesAreExact) {
+  for (const std::size_t width : {64, 192, 256}) {
+    constexpr std::size_t kRows = 9;
+    std::mt19937 engine(static_cast<unsigned>(width));
+    std::vector<std::int16_t> codes(kRows * width);
+    // Squares of rows are at most 2^30: all of it in one number, or spread.
+    for (std::size_t i = 0; i < codes.size(); ++i)
+      codes[i] = static_cast<std::int16_t>(static_cast<int>(engine() % 4001) - 2000);
+    for (std::size_t row = 0; row < 4; ++row) {
+      std::fill_n(&codes[row * width], width, std::int16_t{0});
+      codes[row * width + width - 1 - row / 2] = row % 2 == 0 ? 32767 : -32768;
+    }
+    const std::vector<std::uint32_t> places = {8, 0, 3, 3, 1, 5, 2};
+    with_every_set([&] {
+      for (std::size_t row = 0; row < kRows; ++row) {
+        std::vector<std::int32_t> products(places.size());
+        code_products(&codes[row * width], codes.data(), places.data(), places.size(), width,
+                      products.data());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+          std::int64_t sum = 0;
+          for (std::size_t k = 0; k < width; ++k)
+            sum += std::int64_t{codes[row * width + k]} * codes[places[i] * width + k];
+          EXPECT_EQ(products[i], sum) << row << " " << i;
+        }
+      }
+    });
+  }
+}
+
+TEST_F(Kernels, HeadsAndSquaresAreNearPlainSums) {
+  for (const std::size_t dim : {1, 5, 16, 130, 256}) {
+    const std::vector<double> basis = numbers(dim * kCodeStep, 3), a = numbers(dim, 4),
+                              b = numbers(dim, 5);
+    with_every_set([&] {
+      double heads[kCodeStep];
+      head_products(a.data(), basis.data(), dim, heads);
+      for (std::size_t j = 0; j < kCodeStep; ++j) {
+        double sum = 0;
+        for (std::size_t d = 0; d < dim; ++d) sum += a[d] * basis[d * kCodeStep + j];
+        EXPECT_NEAR(heads[j], sum, 1e-13);
+      }
+      double square = 0;
+      for (std::size_t d = 0; d < dim; ++d) square += (a[d] - b[d]) * (a[d] - b[d]);
+      EXPECT_NEAR(square_distance(a.data(), b.data(), dim), square, 1e-15 * (dim + 4) * square);
+      const std::vector<float> narrow(b.begin(), b.end());
+      const std::vector<double> rounded(narrow.begin(), narrow.end());
+      EXPECT_EQ(square_distance(a.data(), narrow.data(), dim),
+                square_distance(a.data(), rounded.data(), dim));
+    });
+  }
 }
 
 }  // namespace

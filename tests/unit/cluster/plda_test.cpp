@@ -29,7 +29,7 @@ TEST(Plda, FollowsTheThreeSteps) {
   embedding[3] = 3.0F;
   embedding[7] = 4.0F;
   std::vector<double> whitened, features;
-  plda().features(embedding, whitened, features);
+  plda().features(embedding, &whitened, features);
   ASSERT_EQ(features.size(), 128U);
   EXPECT_NEAR(whitened[3], 0.6 * std::sqrt(128.0), 1e-12);
   EXPECT_NEAR(whitened[7], 0.8 * std::sqrt(128.0), 1e-12);

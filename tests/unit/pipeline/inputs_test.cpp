@@ -51,8 +51,8 @@ TEST(Inputs, BothSidesOfAPipe) {
   options.audio.split_channels = true;
   Inputs inputs(files, options);
   EXPECT_EQ(inputs.jobs(), 2U);
-  const auto right = inputs.open(1);
-  const auto left = inputs.open(0);
+  const auto right = inputs.open(1, {});
+  const auto left = inputs.open(0, {});
   writer.join();
   EXPECT_EQ(drain(*left), 32000U);
   EXPECT_EQ(drain(*right), 32000U);
@@ -71,7 +71,7 @@ TEST(Inputs, AnErrorOfOneSideIsTheRecordings) {
   for (const std::size_t job : {std::size_t{0}, std::size_t{1}}) {
     std::exception_ptr error;
     try {
-      (void)inputs.open(job);
+      (void)inputs.open(job, {});
     } catch (const Error& failure) {
       EXPECT_EQ(failure.code(), ErrorCode::kNotFound);
       error = std::current_exception();

@@ -7,6 +7,8 @@
 
 #include "diarist/error.hpp"
 #include "support/golden.hpp"
+#include "timeline/confidence.hpp"
+#include "timeline/turns.hpp"
 
 namespace diarist::timeline {
 namespace {
@@ -113,6 +115,29 @@ TEST(Reconstruct, EqualsTheExecutableSpecificationWithManyColumns) {
     ASSERT_EQ(matrix.columns, golden.get<std::int32_t>("columns" + number).at(0));
     EXPECT_EQ(matrix.cells, golden.bits("binary" + number, matrix.cells.size()));
   }
+}
+
+TEST(Reconstruct, AndItsNeighboursHearAStop) {
+  const Grid grid = Grid::of_chunks(2);
+  std::vector<std::uint8_t> activity(2 * 589, 1);
+  const std::vector<std::int32_t> hard = {0, -2, -2, 0, -2, -2};
+  std::stop_source source;
+  const std::stop_token stop = source.get_token();
+  const std::vector<std::uint8_t> counts = count_speakers(grid, activity, stop);
+  std::vector<Segment> segments = segments_of(reconstruct(grid, activity, hard, counts, stop));
+  ASSERT_EQ(segments.size(), 1U);
+  source.request_stop();
+  const auto cancelled = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::kCancelled;
+    }
+    return false;
+  };
+  EXPECT_TRUE(cancelled([&] { count_speakers(grid, activity, stop); }));
+  EXPECT_TRUE(cancelled([&] { reconstruct(grid, activity, hard, counts, stop); }));
+  EXPECT_TRUE(cancelled([&] { add_confidence(grid, activity, hard, {}, segments, stop); }));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ inline std::size_t dispatch_index(std::int64_t target) {
 
 /// Calls FUNCTION of the set `target`; it must have been exported with HWY_EXPORT in this file.
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
-#define DIARIST_CPU_DISPATCH(FUNCTION, target) HWY_STATIC_DISPATCH(FUNCTION)()
+#define DIARIST_CPU_DISPATCH(FUNCTION, target) \
+  (static_cast<void>(target), HWY_STATIC_DISPATCH(FUNCTION)())
 #else
 #define DIARIST_CPU_DISPATCH(FUNCTION, target) \
   HWY_DISPATCH_TABLE(FUNCTION)[diarist::backend::cpu::dispatch_index(target)]()

@@ -80,6 +80,7 @@ class DenseTdnnStep : public Step {
     }
     int64_t columns = in_;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
+      call.check_stop();
       const float* next = i + 1 < layers_.size() ? layers_[i + 1].reduce.gemm().weights : nullptr;
       run_layer(layers_[i], buffer, time, columns, next, call.scratch);
       columns += layers_[i].local.columns();

@@ -42,7 +42,7 @@ class BiLstmStep : public TileStep {
   int max_tile() const noexcept override { return kTile; }
 
   void run(int part, std::span<const Argument> inputs, std::span<const Argument> outputs,
-           float* scratch) const override {
+           float* scratch, const std::stop_token& stop) const override {
     const auto direction = static_cast<std::size_t>(part);
     const auto windows = static_cast<int64_t>(inputs.size());
     const int64_t time = inputs[0].time;
@@ -55,6 +55,7 @@ class BiLstmStep : public TileStep {
     std::fill_n(hidden, windows * padded_, 0.0F);
 
     for (int64_t first = 0; first < time; first += kSteps) {
+      base::check_stop(stop);
       const int64_t steps = std::min(kSteps, time - first);
       const auto frame = [&](int64_t step) {
         return part == 0 ? first + step : time - 1 - first - step;

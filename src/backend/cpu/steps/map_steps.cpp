@@ -76,6 +76,7 @@ class Conv2dStep : public Step {
   bool blocks_outside() const { return weights_.bytes() > 256 * 1024; }
 
   void row(const StepCall& call, int64_t f, Gemm gemm) const {
+    call.check_stop();
     std::array<const float*, 9> a;
     std::array<int, 9> tap;
     const int64_t width = call.inputs[0].time + 2;

@@ -62,7 +62,7 @@ int main() {
         "an error of a Diarizer");
   check(throws(ErrorCode::kInvalidArgument, [] { diarist::Segmenter({.preset = "nonsense"}); }),
         "an error of a Segmenter");
-  check(throws(ErrorCode::kNotFound, [] { diarist::Embedder({.weights = "/no/such/file"}); }),
+  check(throws(ErrorCode::kBadModel, [] { diarist::Embedder({.weights = "/no/such/file"}); }),
         "an error of an Embedder");
   std::printf("diarist %s\n", diarist::version());
   return failures == 0 ? 0 : 1;
