@@ -40,8 +40,8 @@ class Embedder:
     ) -> None:
         self._engine = _engine.Embedder(
             preset=preset or "",
-            models=Path(models) if models is not None else Path(),
-            weights=Path(weights) if weights is not None else Path(),
+            models=Path(models) if models is not None else None,
+            weights=Path(weights) if weights is not None else None,
             device=auto_device() if device == "auto" else device,
             precision=precision,
             threads=threads,

@@ -87,7 +87,7 @@ class Engine:
         self,
         *,
         preset: str,
-        models: Path,
+        models: Path | None,
         device: str,
         precision: str,
         threads: int,
@@ -130,8 +130,8 @@ class Embedder:
         self,
         *,
         preset: str,
-        models: Path,
-        weights: Path,
+        models: Path | None,
+        weights: Path | None,
         device: str,
         precision: str | None = None,
         threads: int,
@@ -160,7 +160,11 @@ class Embedder:
         stop: Stopper | None = None,
     ) -> NDArray[numpy.float32]: ...
     def features(
-        self, samples: Any, sample_rate: int, channels_first: bool | None = None, piece: bool = False
+        self,
+        samples: Any,
+        sample_rate: int,
+        channels_first: bool | None = None,
+        piece: bool = False,
     ) -> NDArray[numpy.float32]: ...
     def forward(
         self, features: Any, masks: Any, stop: Stopper | None = None
@@ -183,11 +187,11 @@ def score(
 ) -> str: ...
 def build_info() -> dict[str, Any]: ...
 def default_models_folder() -> Path: ...
-def bundles(models: Path, check: bool = False) -> list[dict[str, Any]]: ...
+def bundles(models: Path | None, check: bool = False) -> list[dict[str, Any]]: ...
 def pull(
     name: str,
     *,
-    models: Path,
+    models: Path | None,
     allow_unknown_weights: bool,
     hub_url: str,
     python: str,
@@ -196,7 +200,7 @@ def pull(
     stop: Stopper | None = None,
 ) -> dict[str, Any]: ...
 def import_files(
-    inputs: Sequence[Path], *, plda: Path, models: Path, allow_unknown_weights: bool
+    inputs: Sequence[Path], *, plda: Path | None, models: Path | None, allow_unknown_weights: bool
 ) -> dict[str, Any]: ...
 def stop_all() -> None: ...
 def forget_jobs() -> None: ...

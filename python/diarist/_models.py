@@ -69,5 +69,5 @@ def build_info() -> dict[str, Any]:
     return _engine.build_info()
 
 
-def _folder(path: "str | PathLike[str] | None") -> Path:
-    return Path() if path is None else Path(path)
+def _folder(path: "str | PathLike[str] | None") -> Path | None:
+    return None if path is None else Path(path)

@@ -38,7 +38,9 @@ def run_options(keywords: Any) -> "_engine.RunOptions":
         if value is not None and (isinstance(value, bool) or not hasattr(value, "__index__")):
             raise InvalidArgumentError(f"{name} is {value!r}; give a whole number")
     given = {
-        name: value.__index__() if hasattr(value, "__index__") and type(value) is not bool else value
+        name: value.__index__()
+        if hasattr(value, "__index__") and type(value) is not bool
+        else value
         for name, value in keywords.items()
     }
     return _engine.RunOptions(**given)

@@ -67,7 +67,7 @@ class Pipeline:
         self._device = auto_device() if device == "auto" else device
         self._engine = _engine.Engine(
             preset=preset or "",
-            models=Path(models) if models is not None else Path(),
+            models=Path(models) if models is not None else None,
             device=self._device,
             precision=precision,
             threads=threads,
@@ -143,9 +143,7 @@ class Pipeline:
                     "are for arrays (raw='s16le:16000:1' tells what samples without a header are)"
                 )
             if _audio.is_path(audio):
-                return Diarization(
-                    self._engine.run_file(Path(audio), options, progress, log, stop)
-                )
+                return Diarization(self._engine.run_file(Path(audio), options, progress, log, stop))
             with _audio.as_file(_audio.encoded_bytes(audio)) as path:
                 result = self._engine.run_file(path, options, progress, log, stop)
             result.uri = ""
@@ -205,7 +203,9 @@ class Pipeline:
                 return
             for number, audio in enumerate(audios):
                 try:
-                    rate = None if _audio.is_path(audio) or _audio.is_encoded(audio) else sample_rate
+                    rate = (
+                        None if _audio.is_path(audio) or _audio.is_encoded(audio) else sample_rate
+                    )
                     first = channels_first if rate is not None else None
                     found = self._run(audio, rate, first, options, None, log, stop)
                 except Error as error:

@@ -73,7 +73,10 @@ def score(
     """
     regions = None
     if uem is not None:
-        regions = [(uri, [(float(start), float(end)) for start, end in found]) for uri, found in uem.items()]
+        regions = [
+            (uri, [(float(start), float(end)) for start, end in found])
+            for uri, found in uem.items()
+        ]
     text = _engine.score(
         _recordings(reference, "reference"),
         _recordings(hypothesis, "hypothesis"),

@@ -20,8 +20,8 @@ nanobind::object view_array(const T* data, std::initializer_list<std::size_t> sh
   const nanobind::capsule capsule(kept, [](void* pointer) noexcept {
     delete static_cast<std::shared_ptr<const Owner>*>(pointer);
   });
-  return nanobind::cast(nanobind::ndarray<nanobind::numpy, const T>(
-      data, shape.size(), shape.begin(), capsule));
+  return nanobind::cast(
+      nanobind::ndarray<nanobind::numpy, const T>(data, shape.size(), shape.begin(), capsule));
 }
 
 /// An array that owns the numbers.

@@ -37,13 +37,13 @@ std::optional<Precision> precision_or_default(const std::optional<std::string>& 
   fail_argument("there is no precision '" + *name + "'; there are exact, fast and tf32");
 }
 
-void make_embedder(Embedder* self, const std::string& preset, const Path& models,
-                   const Path& weights, const std::string& device,
+void make_embedder(Embedder* self, const std::string& preset, const std::optional<Path>& models,
+                   const std::optional<Path>& weights, const std::string& device,
                    const std::optional<std::string>& precision, int threads, int batch,
                    bool allow_unknown_weights) {
   const EmbedderOptions options{.preset = preset,
-                                .models = models,
-                                .weights = weights,
+                                .models = models.value_or(Path()),
+                                .weights = weights.value_or(Path()),
                                 .allow_unknown_weights = allow_unknown_weights,
                                 .device = device,
                                 .precision = precision_or_default(precision),
@@ -138,16 +138,15 @@ nb::dict info(const Embedder& self) {
 
 void bind_embedder(nb::module_& module) {
   nb::class_<Embedder>(module, "Embedder")
-      .def("__init__", &make_embedder, nb::kw_only(), "preset"_a, "models"_a, "weights"_a,
-           "device"_a, "precision"_a = nb::none(), "threads"_a, "batch"_a,
+      .def("__init__", &make_embedder, nb::kw_only(), "preset"_a, "models"_a.none(),
+           "weights"_a.none(), "device"_a, "precision"_a = nb::none(), "threads"_a, "batch"_a,
            "allow_unknown_weights"_a)
       .def_prop_ro("dim", &Embedder::dim)
       .def_prop_ro("info", &info)
       .def("embed_file", &embed_file, "file"_a, "spans"_a, "options"_a, "log"_a = nb::none(),
            "stop"_a = nb::none())
       .def("embed_samples", &embed_samples, "samples"_a, "sample_rate"_a,
-           "channels_first"_a = nb::none(), "spans"_a, "log"_a = nb::none(),
-           "stop"_a = nb::none())
+           "channels_first"_a = nb::none(), "spans"_a, "log"_a = nb::none(), "stop"_a = nb::none())
       .def("features", &features, "samples"_a, "sample_rate"_a, "channels_first"_a = nb::none(),
            "piece"_a = false)
       .def("forward", &forward, "features"_a, "masks"_a, "stop"_a = nb::none());

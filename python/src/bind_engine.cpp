@@ -38,12 +38,12 @@ Precision precision_named(const std::string& name) {
   fail_argument("there is no precision '" + name + "'; there are exact, fast and tf32");
 }
 
-void make_engine(Engine* self, const std::string& preset, const Path& models,
+void make_engine(Engine* self, const std::string& preset, const std::optional<Path>& models,
                  const std::string& device, const std::string& precision, int threads, int batch,
                  std::size_t max_gpu_memory, const std::string& target,
                  bool allow_unknown_weights) {
   const DiarizerOptions options{.preset = preset,
-                                .models = models,
+                                .models = models.value_or(Path()),
                                 .device = device,
                                 .precision = precision_named(precision),
                                 .threads = threads,
@@ -88,11 +88,9 @@ Diarization run_samples(const Engine& self, AnyArray array, int sample_rate,
 struct FileRun {
   FileRun(const Engine& engine, std::vector<Path> files, const RunOptions& options,
           nb::object progress, nb::object log, const Stopper* stop)
-      : job(
-            [diarizer = engine.diarizer, files = std::move(files), options](
-                const RunControl& control, const Job::Sink& sink) {
-              diarizer->run_files(files, options, control, sink);
-            },
+      : job([diarizer = engine.diarizer, files = std::move(files), options](
+                const RunControl& control,
+                const Job::Sink& sink) { diarizer->run_files(files, options, control, sink); },
             {std::move(progress), std::move(log)}, stop) {}
   Job job;
 };
@@ -111,7 +109,7 @@ nb::object next_outcome(FileRun& self) {
 
 void bind_engine(nb::module_& module) {
   nb::class_<Engine>(module, "Engine")
-      .def("__init__", &make_engine, nb::kw_only(), "preset"_a, "models"_a, "device"_a,
+      .def("__init__", &make_engine, nb::kw_only(), "preset"_a, "models"_a.none(), "device"_a,
            "precision"_a, "threads"_a, "batch"_a, "max_gpu_memory"_a, "target"_a,
            "allow_unknown_weights"_a)
       .def_prop_ro("preset", [](const Engine& self) { return self.diarizer->preset(); })

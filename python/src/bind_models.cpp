@@ -49,10 +49,10 @@ nb::dict bundle(const BundleReport& report) {
   return made;
 }
 
-nb::dict pull(const std::string& name, const Path& models, bool allow_unknown_weights,
-              const std::string& hub_url, const std::string& python, nb::object progress,
-              nb::object log, const Stopper* stop) {
-  const FetchOptions options{.models = models,
+nb::dict pull(const std::string& name, const std::optional<Path>& models,
+              bool allow_unknown_weights, const std::string& hub_url, const std::string& python,
+              nb::object progress, nb::object log, const Stopper* stop) {
+  const FetchOptions options{.models = models.value_or(Path()),
                              .allow_unknown_weights = allow_unknown_weights,
                              .hub_url = hub_url,
                              .python = python};
@@ -64,22 +64,26 @@ nb::dict pull(const std::string& name, const Path& models, bool allow_unknown_we
   return bundle(report);
 }
 
-nb::dict import_files(const std::vector<Path>& inputs, const Path& plda, const Path& models,
-                      bool allow_unknown_weights) {
-  const FetchOptions options{.models = models, .allow_unknown_weights = allow_unknown_weights};
+nb::dict import_files(const std::vector<Path>& inputs, const std::optional<Path>& plda,
+                      const std::optional<Path>& models, bool allow_unknown_weights) {
+  const FetchOptions options{.models = models.value_or(Path()),
+                             .allow_unknown_weights = allow_unknown_weights};
   BundleReport report;
-  Job job([&](const RunControl& control,
-              const Job::Sink&) { report = import_bundle(inputs, plda, options, control); },
-          {}, nullptr);
+  Job job(
+      [&](const RunControl& control, const Job::Sink&) {
+        report = import_bundle(inputs, plda.value_or(Path()), options, control);
+      },
+      {}, nullptr);
   job.finish();
   return bundle(report);
 }
 
-nb::list bundles(const Path& models, bool check) {
+nb::list bundles(const std::optional<Path>& models, bool check) {
+  const Path folder = models.value_or(Path());
   std::vector<BundleReport> reports;
   {
     const nb::gil_scoped_release release;
-    reports = check ? check_bundles(models) : list_bundles(models);
+    reports = check ? check_bundles(folder) : list_bundles(folder);
   }
   nb::list list;
   for (const BundleReport& report : reports) list.append(bundle(report));
@@ -106,12 +110,12 @@ void bind_models(nb::module_& module) {
   module.attr("version") = version();
   module.def("build_info", &build);
   module.def("default_models_folder", &default_models_folder);
-  module.def("bundles", &bundles, "models"_a, "check"_a = false);
-  module.def("pull", &pull, "name"_a, nb::kw_only(), "models"_a, "allow_unknown_weights"_a,
+  module.def("bundles", &bundles, "models"_a.none(), "check"_a = false);
+  module.def("pull", &pull, "name"_a, nb::kw_only(), "models"_a.none(), "allow_unknown_weights"_a,
              "hub_url"_a, "python"_a, "progress"_a = nb::none(), "log"_a = nb::none(),
              "stop"_a = nb::none());
-  module.def("import_files", &import_files, "inputs"_a, nb::kw_only(), "plda"_a, "models"_a,
-             "allow_unknown_weights"_a);
+  module.def("import_files", &import_files, "inputs"_a, nb::kw_only(), "plda"_a.none(),
+             "models"_a.none(), "allow_unknown_weights"_a);
 }
 
 }  // namespace diarist::python

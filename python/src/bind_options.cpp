@@ -24,7 +24,8 @@ void make_options(RunOptions* self, std::optional<int> num_speakers,
                   const std::optional<std::string>& raw, int track, int channel,
                   bool split_channels, double start, std::optional<double> end,
                   bool container_clock) {
-  if (track < 0 || channel < 0) fail_argument("track and channel count from 1; 0 leaves the choice");
+  if (track < 0 || channel < 0)
+    fail_argument("track and channel count from 1; 0 leaves the choice");
   RunOptions options;
   options.speakers = {.num = num_speakers, .min = min_speakers, .max = max_speakers};
   options.step_seconds = step;

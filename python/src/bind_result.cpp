@@ -118,8 +118,8 @@ nb::tuple state_of(const Diarization& result) {
   if (result.waveform)
     levels = nb::make_tuple(result.waveform->duration, bytes_of(result.waveform->peak),
                             bytes_of(result.waveform->power));
-  return nb::make_tuple(to_json(result), turn_list(result.turns),
-                        turn_list(result.exclusive_turns), vectors, levels);
+  return nb::make_tuple(to_json(result), turn_list(result.turns), turn_list(result.exclusive_turns),
+                        vectors, levels);
 }
 
 std::vector<unsigned char> bytes_to_vector(const nb::handle& object) {
@@ -144,10 +144,10 @@ void set_state(Diarization* self, const nb::tuple& state) {
   result.exclusive_turns = turns_of(nb::cast<nb::list>(state[2]), result.speakers.size());
   if (!state[4].is_none()) {
     const auto levels = nb::cast<nb::tuple>(state[4]);
-    result.waveform = std::make_shared<const Waveform>(
-        Waveform{.duration = nb::cast<double>(levels[0]),
-                 .peak = bytes_to_vector(levels[1]),
-                 .power = bytes_to_vector(levels[2])});
+    result.waveform =
+        std::make_shared<const Waveform>(Waveform{.duration = nb::cast<double>(levels[0]),
+                                                  .peak = bytes_to_vector(levels[1]),
+                                                  .power = bytes_to_vector(levels[2])});
   }
   new (self) Diarization(std::move(result));
 }
@@ -221,9 +221,8 @@ void bind_result(nb::module_& module) {
             return nb::bytes(png.data(), png.size());
           },
           "title"_a = "", "width"_a = 1000)
-      .def("shaped", &shape, nb::kw_only(), "min_duration_on"_a = 0.0,
-           "min_duration_off"_a = 0.0, "merge_gap"_a = 0.0, "pad"_a = 0.0, "exclusive"_a = false,
-           "names"_a = nb::none())
+      .def("shaped", &shape, nb::kw_only(), "min_duration_on"_a = 0.0, "min_duration_off"_a = 0.0,
+           "merge_gap"_a = 0.0, "pad"_a = 0.0, "exclusive"_a = false, "names"_a = nb::none())
       .def("__getstate__", &state_of)
       .def("__setstate__", &set_state);
 }

@@ -56,9 +56,8 @@ const char* level_name(LogLevel level) {
 Job::Job(Work work, Callbacks callbacks, const Stopper* stopper, std::size_t backlog)
     : callbacks_(std::move(callbacks)), backlog_(backlog), process_(getpid()) {
   if (stopper != nullptr)
-    chained_.emplace(stopper->source.get_token(), [source = stop_]() mutable {
-      source.request_stop();
-    });
+    chained_.emplace(stopper->source.get_token(),
+                     [source = stop_]() mutable { source.request_stop(); });
   enter(stop_);
   try {
     thread_ = std::thread([this, work = std::move(work)] { work_and_report(work); });
@@ -142,9 +141,8 @@ void Job::call_back(const Event& event) const {
     callbacks_.progress(at->stage.c_str(), at->done_seconds, at->total_seconds);
   else if (const auto* line = std::get_if<LogEvent>(&event))
     callbacks_.log(level_name(line->level),
-                   nb::steal(PyUnicode_DecodeUTF8(line->text.data(),
-                                                  static_cast<Py_ssize_t>(line->text.size()),
-                                                  "replace")));
+                   nb::steal(PyUnicode_DecodeUTF8(
+                       line->text.data(), static_cast<Py_ssize_t>(line->text.size()), "replace")));
 }
 
 void Job::stop_and_join() {

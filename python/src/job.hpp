@@ -84,10 +84,10 @@ class Job {
   std::size_t backlog_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Event> events_;     // guarded by mutex_
-  std::size_t outcomes_ = 0;     // among events_
-  bool ended_ = false;           // guarded by mutex_
-  std::exception_ptr thrown_;    // read after ended_
+  std::deque<Event> events_;   // guarded by mutex_
+  std::size_t outcomes_ = 0;   // among events_
+  bool ended_ = false;         // guarded by mutex_
+  std::exception_ptr thrown_;  // read after ended_
   std::stop_source stop_;
   std::optional<std::stop_callback<std::function<void()>>> chained_;
   std::thread thread_;

@@ -126,7 +126,11 @@ def test_from_turns():
     made = diarist.Diarization.from_turns(
         [(1.0, 2.5, "B"), (0.0, 1.5, "A"), diarist.Turn(3, 4, "A")], uri="talk", duration=5
     )
-    assert [(t.start, t.end, t.speaker) for t in made] == [(0, 1.5, "A"), (1, 2.5, "B"), (3, 4, "A")]
+    assert [(t.start, t.end, t.speaker) for t in made] == [
+        (0, 1.5, "A"),
+        (1, 2.5, "B"),
+        (3, 4, "A"),
+    ]
     assert (made.uri, made.duration) == ("talk", 5)
     with pytest.raises(diarist.InvalidArgumentError):
         diarist.Diarization.from_turns([(2.0, 1.0, "A")])

@@ -31,7 +31,11 @@ _OWN_PRESETS = ("open", "open-lite", "community-1", "pyannote-3.1")
 _PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
     "community-1": {"clustering": {"threshold": 0.6, "Fa": 0.07, "Fb": 0.8}},
     "pyannote-3.1": {
-        "clustering": {"method": "centroid", "min_cluster_size": 12, "threshold": 0.7045654963945799}
+        "clustering": {
+            "method": "centroid",
+            "min_cluster_size": 12,
+            "threshold": 0.7045654963945799,
+        }
     },
 }
 
@@ -204,7 +208,9 @@ class Pipeline:
         :return: a DiarizeOutput; with ``legacy`` the Annotation.
         """
         if unknown:
-            warnings.warn("Ignoring unexpected keyword arguments: " + ", ".join(unknown), stacklevel=2)
+            warnings.warn(
+                "Ignoring unexpected keyword arguments: " + ", ".join(unknown), stacklevel=2
+            )
         if num_speakers is not None:
             min_speakers = max_speakers = None
         audio, sample_rate, uri, channel = _source(file)
