@@ -1,4 +1,7 @@
-"""Many recordings: one RTTM file each; one that fails stops nothing. usage: batch.py FOLDER RECORDING..."""
+"""Many recordings, one RTTM file each; one that fails stops nothing.
+
+usage: batch.py FOLDER RECORDING...
+"""
 
 import sys
 from pathlib import Path

@@ -52,7 +52,7 @@ async def run_in_thread(
             stop,
         )
         try:
-            return await asyncio.shield(work)
+            result = await asyncio.shield(work)
         except asyncio.CancelledError:
             stop.stop()
             await asyncio.wait([work])
@@ -62,3 +62,6 @@ async def run_in_thread(
             if failed:
                 raise failed[0] from None
             raise
+        if failed:
+            raise failed[0]
+        return result

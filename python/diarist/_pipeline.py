@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Unpack
+from typing import NamedTuple, NoReturn, Unpack
 
 from . import _audio, _engine
 from ._audio import Audio

@@ -20,6 +20,7 @@ class Bar:
             raise UnsupportedError("progress=True needs tqdm: pip install tqdm") from None
         self._bar: Any = tqdm(total=total, unit=unit, desc=label or None)
         self._done = 0.0
+        self._stage = ""
 
     @classmethod
     def none(cls) -> "Bar":
@@ -34,11 +35,11 @@ class Bar:
             self._bar.update(amount)
 
     def progress(self, stage: str, done: float, total: float) -> None:
-        """Shows a snapshot of a run; a new stage begins anew."""
-        if self._bar.postfix != stage:
-            self._bar.set_postfix_str(stage, refresh=False)
-            self._bar.reset(total=round(total, 1) or None)
-            self._done = 0.0
+        """Shows a snapshot of a run; the first stage moves the bar, later ones are named."""
+        self._bar.set_postfix_str(stage, refresh=False)
+        self._stage = self._stage or stage
+        if stage != self._stage:
+            return
         self._bar.total = round(total, 1) or None
         self._bar.update(round(done - self._done, 1))
         self._done = done

@@ -115,7 +115,7 @@ def test_what_is_no_audio(pipeline, audio, arguments, text):
 
 
 def test_files_that_are_none(pipeline, tmp_path):
-    with pytest.raises(diarist.NotFoundError, match="missing.wav") as caught:
+    with pytest.raises(diarist.NotFoundError, match=r"missing\.wav") as caught:
         pipeline(tmp_path / "missing.wav")
     assert caught.value.code == "not_found"
     assert isinstance(caught.value, FileNotFoundError)
@@ -142,14 +142,14 @@ def test_options_that_can_not_be_honoured(pipeline, short, options):
 
 
 def test_an_unknown_option_names_the_known_ones(pipeline, short):
-    with pytest.raises(TypeError, match="num_speaker'.*num_speakers"):
+    with pytest.raises(TypeError, match=r"num_speaker'.*num_speakers"):
         pipeline(short, num_speaker=2)
 
 
 def test_options_are_honoured(pipeline, short):
     assert len(pipeline(short, num_speakers=1).speakers) == 1
     part = pipeline(short, start=5.0, end=11.0)
-    assert 5 <= part.turns[0].start
+    assert part.turns[0].start >= 5
     assert part.turns[-1].end <= 11
     assert part.settings["audio"]["from"] == 5
     assert pipeline(short, step=2).settings["step_seconds"] == 2

@@ -68,13 +68,13 @@ def test_progress_comes_from_the_callers_thread(pipeline, short):
 
 
 def test_an_exception_in_a_callback_ends_the_run(pipeline, short, expected):
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def progress(*_):
-        raise Enough
+        raise EnoughError
 
-    with pytest.raises(Enough):
+    with pytest.raises(EnoughError):
         pipeline(short, progress=progress)
     assert pipeline(short) == expected
 
@@ -223,7 +223,8 @@ def test_work_that_still_runs_at_exit_is_ended(models, sample):
         pipeline = diarist.Pipeline("open", device="cpu", models=sys.argv[1])
         run = pipeline.map([sys.argv[2]] * 1000)
         next(run)
-        threading.Thread(target=lambda: list(pipeline.map([sys.argv[2]] * 1000)), daemon=True).start()
+        more = pipeline.map([sys.argv[2]] * 1000)
+        threading.Thread(target=lambda: list(more), daemon=True).start()
         time.sleep(0.1)
         print("bye")
     """
