@@ -88,16 +88,25 @@ Diarization run_samples(const Engine& self, AnyArray array, int sample_rate,
 struct FileRun {
   FileRun(const Engine& engine, std::vector<Path> files, const RunOptions& options,
           nb::object progress, nb::object log, const Stopper* stop)
-      : job([diarizer = engine.diarizer, files = std::move(files), options](
-                const RunControl& control,
-                const Job::Sink& sink) { diarizer->run_files(files, options, control, sink); },
-            {std::move(progress), std::move(log)}, stop) {}
-  Job job;
+      : job(std::make_unique<Job>(
+            [diarizer = engine.diarizer, files = std::move(files), options](
+                const RunControl& control, const Job::Sink& sink) {
+              diarizer->run_files(files, options, control, sink);
+            },
+            Callbacks{std::move(progress), std::move(log)}, stop)) {}
+  // In a child of fork() the parent's thread may hold every lock of its job for ever.
+  ~FileRun() {
+    if (!job->is_of_this_process()) static_cast<void>(job.release());
+  }
+  FileRun(const FileRun&) = delete;
+  FileRun& operator=(const FileRun&) = delete;
+
+  std::unique_ptr<Job> job;
 };
 
 // (index, result or None, error or None), or None at the end.
 nb::object next_outcome(FileRun& self) {
-  std::optional<FileOutcome> outcome = self.job.next();
+  std::optional<FileOutcome> outcome = self.job->next();
   if (!outcome) return nb::none();
   nb::object result = nb::none(), error = nb::none();
   if (outcome->result) result = nb::cast(std::move(*outcome->result));

@@ -69,10 +69,6 @@ Job::Job(Work work, Callbacks callbacks, const Stopper* stopper, std::size_t bac
 
 Job::~Job() {
   if (!thread_.joinable()) return;
-  if (!is_of_this_process()) {
-    thread_.detach();
-    return;
-  }
   const nb::gil_scoped_release release;
   stop_and_join();
 }

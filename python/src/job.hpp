@@ -69,6 +69,9 @@ class Job {
   /// next() until the end.
   void finish();
 
+  /// False in a child of fork(), which has no such thread: the job must not be destroyed there.
+  bool is_of_this_process() const noexcept;
+
  private:
   enum class Wake { kEvent, kEnd, kTick };
 
@@ -78,7 +81,6 @@ class Job {
   Wake wait(std::optional<Event>& event);
   void call_back(const Event& event) const;
   void stop_and_join();
-  bool is_of_this_process() const noexcept;
 
   Callbacks callbacks_;
   std::size_t backlog_;
