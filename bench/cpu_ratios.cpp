@@ -1,6 +1,8 @@
 // Share of the multiply-add peak that blocks reach, for a machine that others use as well: bursts
 // of multiply-adds and runs of a block take turns in one process, both by processor time, so that a
-// slow moment slows both. usage: cpu_ratios [TARGET|all] [PART OF A NAME] [ROUNDS]
+// slow moment slows both. usage: cpu_ratios [TARGET|all] [PART OF A NAME] [ROUNDS] [fast]
+// With "fast", runs of `--precision fast` and of `exact` take turns instead, and the ratio of their
+// times is printed.
 
 #include <fmt/format.h>
 #include <time.h>
@@ -37,7 +39,7 @@ double median(std::vector<double> values) {
 
 void measure(const Named& named, const std::string& target, int rounds) {
   Job job(target, named.graph(), named.items, named.length);
-  const std::int64_t bit = backend::cpu::choose_target(target);
+  const std::int64_t bit = backend::cpu::choose_kernels(target).target;
   job.run();
   std::vector<double> milliseconds, peaks, shares;
   for (int round = 0; round < rounds; ++round) {
@@ -62,6 +64,37 @@ void measure(const Named& named, const std::string& target, int rounds) {
   std::fflush(stdout);
 }
 
+/// Milliseconds per item of at least 20 ms of runs.
+double milliseconds_of(Job& job, int items) {
+  const double start = thread_seconds();
+  int runs = 0;
+  do {
+    job.run();
+    ++runs;
+  } while (thread_seconds() - start < 0.02);
+  return 1e3 * (thread_seconds() - start) / runs / items;
+}
+
+void compare(const Named& named, const std::string& target, int rounds) {
+  const model::Graph graph = named.graph();
+  Job exact(target, graph, named.items, named.length);
+  Job fast(target, graph, named.items, named.length, Precision::kFast);
+  exact.run();
+  fast.run();
+  std::vector<double> of_exact, of_fast, ratios;
+  for (int round = 0; round < rounds; ++round) {
+    of_exact.push_back(milliseconds_of(exact, named.items));
+    of_fast.push_back(milliseconds_of(fast, named.items));
+    ratios.push_back(of_exact.back() / of_fast.back());
+  }
+  fmt::print(
+      "{:<16} {:<26} ms/item exact {:8.3f} fast {:8.3f}  exact / fast median {:.2f}, {:.2f} to "
+      "{:.2f}\n",
+      target, named.name, median(of_exact), median(of_fast), median(ratios),
+      *std::ranges::min_element(ratios), *std::ranges::max_element(ratios));
+  std::fflush(stdout);
+}
+
 }  // namespace
 }  // namespace diarist::bench
 
@@ -71,10 +104,13 @@ int main(int argc, char** argv) {
   const std::string target = argc > 1 ? argv[1] : supported.front();
   const std::string part = argc > 2 ? argv[2] : "";
   const int rounds = argc > 3 ? std::max(1, std::atoi(argv[3])) : 9;
-  for (const std::string& each : supported) {
-    if (target != "all" && target != each) continue;
+  const bool fast = argc > 4 && std::string(argv[4]) == "fast";
+  std::vector<std::string> targets{target};
+  if (target == "all") targets = supported;
+  for (const std::string& each : targets) {
     for (const bench::Named& named : bench::jobs()) {
-      if (named.name.find(part) != std::string::npos) bench::measure(named, each, rounds);
+      if (named.name.find(part) == std::string::npos) continue;
+      (fast ? bench::compare : bench::measure)(named, each, rounds);
     }
   }
   return 0;

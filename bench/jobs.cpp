@@ -13,10 +13,12 @@ using model::ElementType;
 using model::Graph;
 using model::ValueId;
 
-Job::Job(const std::string& target, const Graph& graph, int items, std::int64_t length)
+Job::Job(const std::string& target, const Graph& graph, int items, std::int64_t length,
+         Precision precision)
     : backend_(backend::cpu::make_cpu_backend(1, target)),
       queue_(backend_->make_queue()),
-      program_(backend_->compile(graph, {.max_items = items, .max_length = length})),
+      program_(backend_->compile(
+          graph, {.max_items = items, .max_length = length, .precision = precision})),
       lengths_(static_cast<std::size_t>(items), static_cast<std::int32_t>(length)) {
   run_.items = items;
   run_.lengths = lengths_;

@@ -15,7 +15,8 @@ namespace diarist::bench {
 /// A graph with as many items as asked for, on buffers of its own.
 class Job {
  public:
-  Job(const std::string& target, const model::Graph& graph, int items, std::int64_t length);
+  Job(const std::string& target, const model::Graph& graph, int items, std::int64_t length,
+      Precision precision = Precision::kExact);
   void run() { program_->run(*queue_, run_); }
   std::span<const backend::Choice> choices() const { return program_->choices(); }
 

@@ -1,6 +1,7 @@
 #include "bench_run.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -46,12 +47,30 @@ std::shared_ptr<const StageResults> load_replay(const std::filesystem::path& fol
                   first_of(folder, {"embeddings.npy", "embeddings.npz", "raw_embeddings.npz"})));
 }
 
+rusage used() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage;
+}
+
+// Of all threads, those that have ended too.
+double processor_seconds() {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  const rusage usage = used();
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double peak_bytes() { return 1024.0 * static_cast<double>(used().ru_maxrss); }
+
 RunPass run_pass(const Diarizer& diarizer, const std::vector<std::filesystem::path>& files,
                  const RunOptions& options, const RunControl& control, DeviceWatch& watch,
                  EffectiveSettings& settings) {
   RunPass pass;
   std::optional<Error> failure;
   watch.start();
+  const double before = processor_seconds();
   pass.report = diarizer.run_files(files, options, control, [&](FileOutcome outcome) {
     if (outcome.error) {
       const std::string what = outcome.error->what(), file = outcome.file.string();
@@ -64,6 +83,7 @@ RunPass run_pass(const Diarizer& diarizer, const std::vector<std::filesystem::pa
     if (outcome.index == 0) settings = outcome.result->settings;
     return true;
   });
+  pass.processor_seconds = processor_seconds() - before;
   pass.loads = watch.stop();
   if (failure) throw Error(*failure);
   return pass;
@@ -90,6 +110,7 @@ int bench_run(RunBenchArguments arguments) {
     RunPass pass = run_pass(diarizer, files, arguments.run, control, watch, report.settings);
     if (i >= arguments.warm_up) report.passes.push_back(std::move(pass));
   }
+  report.peak_bytes = peak_bytes();
   print(arguments.format == ReportFormat::kJson ? json_text(report) : table_text(report));
   return kOk;
 }

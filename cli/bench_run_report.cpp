@@ -75,6 +75,7 @@ const std::vector<Column>& columns() {
   static const std::vector<Column> kColumns = {
       {"seconds", "wall s", 3, [](const RunPass& pass) { return pass.report.seconds; }},
       {"x_real_time", "x real time", 1, x_real_time},
+      {"processor_seconds", "CPU s", 3, [](const RunPass& pass) { return pass.processor_seconds; }},
       {"decode", "decode", 3, [](const RunPass& pass) { return pass.report.stages.decode; }},
       {"upload", "upload", 3, [](const RunPass& pass) { return pass.report.stages.upload; }},
       {"features", "features", 3, [](const RunPass& pass) { return pass.report.stages.features; }},
@@ -129,10 +130,19 @@ double audio_seconds(const RunBenchReport& report) {
   return report.passes.empty() ? 0 : report.passes.front().report.audio_seconds;
 }
 
-std::vector<std::string> row(const std::string& name,
+// Columns of the table: a processor tells nothing of clock and power, so they are not shown.
+std::vector<const Column*> told_columns(const RunBenchReport& report) {
+  std::vector<const Column*> told;
+  for (const Column& column : columns())
+    if (!std::isnan(median(report, column))) told.push_back(&column);
+  return told;
+}
+
+std::vector<std::string> row(const std::string& name, const std::vector<const Column*>& shown,
                              const std::function<double(const Column&)>& value) {
   std::vector<std::string> cells = {name};
-  for (const Column& column : columns()) {
+  for (const Column* shown_column : shown) {
+    const Column& column = *shown_column;
     const double number = value(column);
     cells.push_back(std::isnan(number) ? "-" : fmt::format("{:.{}f}", number, column.digits));
   }
@@ -145,21 +155,30 @@ std::string table_text(const RunBenchReport& report) {
   const EffectiveSettings& settings = report.settings;
   std::string text = fmt::format(
       "Recordings to turns on {} ({}): {}, {}, step {} s, {} threads\n"
-      "{} recordings, {:.0f} s of audio; ready after {:.3f} s; {} pass(es) to warm up\n",
+      "{} recordings, {:.0f} s of audio; ready after {:.3f} s; {} pass(es) to warm up; at most "
+      "{:.0f} "
+      "MB of memory\n",
       settings.device, settings.kernels, settings.preset, settings.precision, settings.step_seconds,
-      settings.threads, report.files, audio_seconds(report), report.load_seconds, report.warm_up);
+      settings.threads, report.files, audio_seconds(report), report.load_seconds, report.warm_up,
+      report.peak_bytes / 1e6);
   if (!report.replay.empty())
     text += fmt::format("Clustered: stages of {}, repeated and moved by 2 %\n",
                         one_line(report.replay));
+  const std::vector<const Column*> shown = told_columns(report);
   text +=
-      "Stages: seconds of one pass, summed over the recordings; they overlap on a GPU. MB: held on "
-      "the device.\n\n";
+      "CPU s: of all threads. Stages: seconds of one pass, summed over the recordings; they "
+      "overlap "
+      "on a GPU.";
+  if (std::ranges::any_of(report.passes, [](const RunPass& pass) { return memory(pass) > 0; }))
+    text += " MB: held on the device.";
+  text += "\n\n";
   std::vector<std::vector<std::string>> rows = {{"pass"}};
-  for (const Column& column : columns()) rows.front().emplace_back(column.heading);
+  for (const Column* column : shown) rows.front().emplace_back(column->heading);
   for (std::size_t i = 0; i < report.passes.size(); ++i)
-    rows.push_back(row(std::to_string(i + 1),
+    rows.push_back(row(std::to_string(i + 1), shown,
                        [&](const Column& column) { return column.value(report.passes[i]); }));
-  rows.push_back(row("median", [&](const Column& column) { return median(report, column); }));
+  rows.push_back(
+      row("median", shown, [&](const Column& column) { return median(report, column); }));
   text += aligned(rows, 1);
   text += fmt::format("\nmedian {:.1f} x real time, best {:.1f}; {} turns, {} speakers\n",
                       median(report, columns()[1]), best(report), report.passes.back().turns,
@@ -178,6 +197,7 @@ std::string json_text(const RunBenchReport& report) {
                {"files", report.files},
                {"audio_seconds", audio_seconds(report)},
                {"load_seconds", report.load_seconds},
+               {"peak_bytes", report.peak_bytes},
                {"warm_up", report.warm_up}};
   json["replay"] = report.replay.empty() ? Json(nullptr) : Json(report.replay);
   const auto figure = [](double value) { return std::isnan(value) ? Json(nullptr) : Json(value); };

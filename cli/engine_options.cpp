@@ -16,8 +16,10 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
                   "cpu, cuda (all GPUs), cuda:0, cuda:0,1, or reference (slow, double precision)")
       ->capture_default_str();
   command
-      .add_option("--precision", options.precision,
-                  "exact, fast where the device has kernels for it, or tf32 (GPUs, for comparison)")
+      .add_option(
+          "--precision", options.precision,
+          "exact (FP32), fast (GPUs, and processors with bf16 products: see `diarist info`; "
+          "an error elsewhere), or tf32 (GPUs, for comparison)")
       ->transform(one_of<Precision>(
           {{"exact", Precision::kExact}, {"fast", Precision::kFast}, {"tf32", Precision::kTf32}}));
   command.add_option("--threads", options.threads, "worker threads (0: all processors)")
@@ -31,7 +33,8 @@ void add_engine_options(CLI::App& command, DiarizerOptions& options, bool runs_n
                   "most to take of each GPU's memory, e.g. 4G (default: 9/10 of what is free)")
       ->transform(CLI::AsSizeValue(false));
   command.add_option("--cpu-target", options.target,
-                     "force an instruction set listed by `diarist info`; on a GPU a family of "
+                     "force an instruction set listed by `diarist info`, e.g. AVX2 or "
+                     "AVX3+AVX512_BF16; on a GPU a family of "
                      "kernels: hopper, portable, fp32 or library");
 }
 

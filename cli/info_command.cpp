@@ -38,6 +38,11 @@ std::string build_text(const std::filesystem::path& models) {
   text += fmt::format("Instruction sets      {} (best first; {} in this build)\n",
                       fmt::join(build.cpu_targets_supported, ", "),
                       fmt::join(build.cpu_targets_compiled, ", "));
+  text += fmt::format("bf16 products         {}\n",
+                      build.cpu_bf16_supported.empty()
+                          ? "none on this processor: --precision fast needs a GPU"
+                          : fmt::format("{} (for --precision fast; best first)",
+                                        fmt::join(build.cpu_bf16_supported, ", ")));
   text += fmt::format("Audio through         {}\n", fmt::join(build.audio_readers, ", "));
   return text;
 }

@@ -21,8 +21,7 @@ function(diarist_library target kind)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_link_libraries(${target} PRIVATE ${foreign})
   target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   if(kind STREQUAL "STATIC")
     return()
   endif()
@@ -38,18 +37,20 @@ function(diarist_library target kind)
   endif()
 endfunction()
 
-# diarist_install(TARGET STATIC|SHARED RUNTIME DEVELOPMENT [EXCLUDE_FROM_ALL]): library, headers,
-# CMake package and pkg-config file, as two components.
-function(diarist_install target kind runtime development)
+# diarist_install(TARGET STATIC|SHARED FOLDER RUNTIME DEVELOPMENT [EXCLUDE_FROM_ALL]): library,
+# headers, CMake package and pkg-config file below a folder of the prefix, as two components.
+function(diarist_install target kind below runtime development)
   set(folder ${PROJECT_BINARY_DIR}/package/${target})
-  set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/diarist)
+  set(libraries ${below}${CMAKE_INSTALL_LIBDIR})
+  set(headers ${below}${CMAKE_INSTALL_INCLUDEDIR})
+  set(package_folder ${libraries}/cmake/diarist)
   install(TARGETS ${target} EXPORT ${target}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${runtime}
+          LIBRARY DESTINATION ${libraries} COMPONENT ${runtime}
                   NAMELINK_COMPONENT ${development} ${ARGN}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${development} ${ARGN}
-          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+          ARCHIVE DESTINATION ${libraries} COMPONENT ${development} ${ARGN}
+          INCLUDES DESTINATION ${headers})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/diarist
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${development} ${ARGN}
+          DESTINATION ${headers} COMPONENT ${development} ${ARGN}
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
   install(EXPORT ${target} NAMESPACE diarist:: FILE diarist-targets.cmake
           DESTINATION ${package_folder} COMPONENT ${development} ${ARGN})
@@ -82,7 +83,7 @@ function(diarist_install target kind runtime development)
   file(RELATIVE_PATH pc_prefix /root/${CMAKE_INSTALL_LIBDIR}/pkgconfig /root)
   string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/diarist.pc.in ${folder}/diarist.pc @ONLY)
-  install(FILES ${folder}/diarist.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  install(FILES ${folder}/diarist.pc DESTINATION ${libraries}/pkgconfig
           COMPONENT ${development} ${ARGN})
 endfunction()
 
@@ -96,11 +97,13 @@ endif()
 diarist_library(diarist ${kind})
 add_library(diarist::diarist ALIAS diarist)
 if(DIARIST_INSTALL)
-  diarist_install(diarist ${kind} runtime development)
+  diarist_install(diarist ${kind} "" runtime development)
 endif()
 
-# Tests look at both kinds; the other one is installed only when its component is asked for.
+# Tests look at both kinds; the other one is installed only when its component is asked for, and
+# elsewhere, since CMake writes one package per place.
 if(DIARIST_TESTS)
   diarist_library(diarist_other_kind ${other_kind})
-  diarist_install(diarist_other_kind ${other_kind} other_kind other_kind EXCLUDE_FROM_ALL)
+  diarist_install(diarist_other_kind ${other_kind} other_kind/ other_kind other_kind
+                  EXCLUDE_FROM_ALL)
 endif()

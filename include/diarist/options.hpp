@@ -14,8 +14,10 @@ namespace diarist {
 
 struct StageResults;
 
-/// kExact: results at FP32 accuracy. kFast: a backend may use reduced precision where the
-/// embeddings stay within a cosine of 0.9999; on a CPU without such kernels both are the same.
+/// kExact: results at FP32 accuracy. kFast: reduced precision in the speaker embedding, whose
+/// vectors stay within a cosine of 0.9999; segmentation is exact in every mode. On a CPU bf16
+/// products, by processors that have an instruction for them (BuildInfo::cpu_bf16_supported);
+/// elsewhere kUnsupported. The `reference` device computes the same in both.
 /// kTf32: a vendor library's TF32 products (cosine 0.999), for comparison; GPUs only.
 enum class Precision { kExact, kFast, kTf32 };
 
@@ -49,7 +51,9 @@ struct DiarizerOptions {
   /// Bytes that may be taken of each GPU's memory; 0: nine tenths of what is free. Batches are made
   /// smaller until they fit.
   std::size_t max_gpu_memory = 0;
-  std::string target;  ///< force a CPU instruction set by name ("AVX2", ...); empty: the best
+  /// Force a CPU instruction set by name ("AVX2"), and behind a plus the instruction for bf16
+  /// products of fast mode ("AVX3+AVX512_BF16"); empty: $DIARIST_CPU_TARGET, else the best.
+  std::string target;
   bool allow_unknown_weights = false;  ///< accept weights whose fingerprint is not known
 };
 

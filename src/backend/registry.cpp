@@ -96,4 +96,6 @@ std::vector<std::string> cpu_targets_compiled() { return cpu::cpu_targets_compil
 
 std::vector<std::string> cpu_targets_supported() { return cpu::cpu_targets_supported(); }
 
+std::vector<std::string> cpu_bf16_supported() { return cpu::cpu_bf16_supported(); }
+
 }  // namespace diarist::backend

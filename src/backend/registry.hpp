@@ -35,5 +35,7 @@ std::vector<std::string> device_names();
 /// CPU instruction sets, best first: those in the build, and those this machine also has.
 std::vector<std::string> cpu_targets_compiled();
 std::vector<std::string> cpu_targets_supported();
+/// Instructions for the bf16 products of fast mode that this machine's processor has, best first.
+std::vector<std::string> cpu_bf16_supported();
 
 }  // namespace diarist::backend

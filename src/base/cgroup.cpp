@@ -119,10 +119,10 @@ std::optional<double> processors_of_quota(std::string_view quota_and_period) {
     while (quota_and_period.starts_with(' ') || quota_and_period.starts_with('\n'))
       quota_and_period.remove_prefix(1);
     std::int64_t value = 0;
-    const char* const end = quota_and_period.data() + quota_and_period.size();
-    const auto read = std::from_chars(quota_and_period.data(), end, value);
+    const char* const begin = quota_and_period.begin();
+    const auto read = std::from_chars(begin, quota_and_period.end(), value);
     if (read.ec != std::errc() || value <= 0) return std::nullopt;
-    quota_and_period.remove_prefix(static_cast<std::size_t>(read.ptr - quota_and_period.data()));
+    quota_and_period.remove_prefix(static_cast<std::size_t>(read.ptr - begin));
     return value;
   };
   const std::optional<std::int64_t> quota = number();

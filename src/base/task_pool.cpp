@@ -100,7 +100,7 @@ TaskPool::TaskPool(int threads) : state_(std::make_unique<State>()) {
 TaskPool::~TaskPool() {
   if (state_->threads_are_elsewhere()) {
     // Nobody will ever leave the locks that the threads held or waited for.
-    static_cast<void>(state_.release());
+    [[maybe_unused]] const State* const left = state_.release();
     return;
   }
   state_->stop();

@@ -26,7 +26,7 @@ struct Table {
 };
 
 Table& table() {
-  static Table* const the_table = [] {
+  static Table* const kTable = [] {
     auto* made = new Table;
     // Two libraries in one process count from different numbers.
     made->next = reinterpret_cast<std::uintptr_t>(made) * 4096 + Table::kStep;
@@ -36,7 +36,7 @@ Table& table() {
                    [] { table().mutex.unlock(); });
     return made;
   }();
-  return *the_table;
+  return *kTable;
 }
 
 const char* name_of(HandleKind kind) {

@@ -24,7 +24,7 @@ std::vector<const char*> pointers_of(const std::vector<std::string>& texts) {
 }
 
 const InfoLists& info_lists() {
-  static const InfoLists* const lists = [] {
+  static const InfoLists* const kLists = [] {
     auto* made = new InfoLists;
     made->build = build_info();
     for (const PresetInfo& preset : made->build.presets)
@@ -34,7 +34,7 @@ const InfoLists& info_lists() {
     made->audio_readers = pointers_of(made->build.audio_readers);
     return made;
   }();
-  return *lists;
+  return *kLists;
 }
 
 }  // namespace

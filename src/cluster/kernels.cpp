@@ -123,7 +123,7 @@ Minimum minimum(const double* values, const double* extra, std::size_t count) {
     i += static_cast<std::size_t>(first);
     return {i, values[i]};
   }
-  while (values[i] + extra[i] != smallest) ++i;
+  while (i + 1 < count && values[i] + extra[i] != smallest) ++i;
   return {i, values[i]};
 }
 

@@ -135,7 +135,7 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
   }
 
   // One recording, side after side when its channels are split.
-  Diarization run(pipeline::Inputs& inputs, std::size_t recording, const RunOptions& options,
+  Diarization run(pipeline::Inputs & inputs, std::size_t recording, const RunOptions& options,
                   const RunControl& control) {
     double total = 0;
     std::optional<pipeline::Inputs::Outcome> outcome;
@@ -175,7 +175,7 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
     return workers;
   }
 
-  void run_stages(audio::Source& source, const RunOptions& options, const RunControl& control,
+  void run_stages(audio::Source & source, const RunOptions& options, const RunControl& control,
                   Diarization& result) {
     const Precision precision = precision_of(options);
     DeviceWorker& worker = *workers_.front();
@@ -191,8 +191,8 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
     if (session) worker.give_back(std::move(session));
   }
 
-  void run_with(std::unique_ptr<Session>& session, audio::Source& source, const RunOptions& options,
-                const RunControl& control, Diarization& result) {
+  void run_with(std::unique_ptr<Session> & session, audio::Source & source,
+                const RunOptions& options, const RunControl& control, Diarization& result) {
     DeviceWorker& worker = *workers_.front();
     const int dim = session->dim();
     if (options.replay) pipeline::check_replay(*options.replay, dim);
@@ -213,7 +213,7 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
   }
 
   // On a device the samples are decoded ahead, by a thread of their own.
-  void run_networks(Session& session, const DeviceWorker& worker, audio::Source& source,
+  void run_networks(Session & session, const DeviceWorker& worker, audio::Source& source,
                     const RunOptions& options, const RunControl& control, Recording& recording) {
     pipeline::BlockFeed feed(source, !worker.in_host_memory());
     if (options.keep_waveform) feed.keep_waveform();
@@ -240,7 +240,7 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
   }
 
   // Everything behind the networks.
-  void finish(Recording& recording, DeviceWorker& worker, int dim, const RunOptions& options,
+  void finish(Recording & recording, DeviceWorker & worker, int dim, const RunOptions& options,
               base::TaskPool* pool, const std::stop_token& stop, Diarization& result) {
     pipeline::FinishInput input{.chunks = recording.result.chunks,
                                 .step_seconds = options.step_seconds,
@@ -421,8 +421,8 @@ Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,
 }
 
 const std::string& Diarizer::preset() const noexcept {
-  static const std::string none;
-  return impl_ ? impl_->preset() : none;
+  static const std::string kNone;
+  return impl_ ? impl_->preset() : kNone;
 }
 
 Diarization cluster_stages(const NetworkOutputs& input, const DiarizerOptions& options,

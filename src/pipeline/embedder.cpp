@@ -243,7 +243,7 @@ class [[gnu::visibility("hidden")]] Embedder::Impl {
                             gpu_, callback);
   }
 
-  std::vector<float> embed(audio::Source& source, std::span<const TimeSpan> spans,
+  std::vector<float> embed(audio::Source & source, std::span<const TimeSpan> spans,
                            const RunControl& control) {
     const Samples samples = read_all(source, control.stop);
     for (const std::string& warning : samples.warnings)
@@ -298,7 +298,7 @@ class [[gnu::visibility("hidden")]] Embedder::Impl {
     };
   }
 
-  pipeline::ChunkFeatures& features_of(Worker& worker) {
+  pipeline::ChunkFeatures& features_of(Worker & worker) {
     if (worker.features == nullptr)
       worker.features = std::make_unique<pipeline::ChunkFeatures>(
           *backend_, is_resnet() ? model::wespeaker_features() : model::campplus_features(),

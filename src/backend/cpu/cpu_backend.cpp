@@ -87,7 +87,8 @@ std::int64_t compiled_target(std::int64_t wanted) {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(int threads, std::int64_t target) : target_(compiled_target(target)), pool_(threads) {}
+  CpuBackend(int threads, const TargetChoice& choice)
+      : choice_(choice), target_(compiled_target(choice.target)), pool_(threads) {}
 
   std::string name() const override { return "cpu"; }
   std::string kernels() const override { return target_name(target_) + " (Highway)"; }
@@ -106,10 +107,12 @@ class CpuBackend final : public Backend {
                                    const CompileOptions& options) override {
     if (options.precision == Precision::kTf32)
       base::fail(ErrorCode::kUnsupported, "cpu: TF32 needs a GPU; use exact");
-    return std::make_unique<CpuProgram>(graph, options, pool_, target_);
+    const Bf16Kernels* bf16 = options.precision == Precision::kFast ? &need_bf16(choice_) : nullptr;
+    return std::make_unique<CpuProgram>(graph, options, pool_, target_, bf16);
   }
 
  private:
+  TargetChoice choice_;
   std::int64_t target_;
   base::TaskPool pool_;
 };
@@ -127,7 +130,7 @@ std::unique_ptr<Backend> make_cpu_backend(int threads, const std::string& target
     if (forced != nullptr) wanted = forced;
   }
   return std::make_unique<CpuBackend>(threads == 0 ? base::usable_processors() : threads,
-                                      choose_target(wanted));
+                                      choose_kernels(wanted));
 }
 
 }  // namespace diarist::backend::cpu

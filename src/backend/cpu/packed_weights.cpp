@@ -46,6 +46,7 @@ Aligned<T> allocate(std::int64_t count) {
 
 Aligned<float> allocate_floats(std::int64_t count) { return allocate<float>(count); }
 Aligned<double> allocate_doubles(std::int64_t count) { return allocate<double>(count); }
+Aligned<std::uint16_t> allocate_bf16(std::int64_t count) { return allocate<std::uint16_t>(count); }
 
 PackedWeights::PackedWeights(const GemmKernels& kernels, int columns, int taps, int depth,
                              const std::function<float(int, int, int)>& weight,

@@ -17,6 +17,7 @@ using Aligned = hwy::AlignedFreeUniquePtr<T[]>;
 /// \throws Error kOutOfMemory.
 Aligned<float> allocate_floats(std::int64_t count);
 Aligned<double> allocate_doubles(std::int64_t count);
+Aligned<std::uint16_t> allocate_bf16(std::int64_t count);
 
 /// [column block][tap][depth][block width]; a block is two vectors wide, the last one may be one
 /// vector wide. Columns beyond the end are zero.

@@ -17,9 +17,10 @@ namespace diarist::backend::cpu {
 /// the other items of a batch change a bit of a result.
 class CpuProgram final : public Program {
  public:
-  /// The pool must outlive the program. `target` is Highway's bit of the instruction set.
+  /// The pool must outlive the program. `target` is Highway's bit of the instruction set; `bf16`
+  /// null: all products are FP32.
   CpuProgram(const model::Graph& graph, const CompileOptions& options, base::TaskPool& pool,
-             std::int64_t target);
+             std::int64_t target, const Bf16Kernels* bf16);
 
   void run(Queue& queue, const Run& run) override;
   std::span<const Choice> choices() const noexcept override { return choices_; }
@@ -40,7 +41,7 @@ class CpuProgram final : public Program {
     std::size_t to;
   };
 
-  void make_operations(std::int64_t target);
+  void make_operations(std::int64_t target, const Bf16Kernels* bf16);
   void find_copies();
   void reserve(const std::vector<std::int64_t>& longest);
   void prepare(const Run& run);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "backend/cpu/kernels/bf16.hpp"
 #include "base/run_control.hpp"
 #include "model/graph.hpp"
 
@@ -69,7 +70,10 @@ class TileStep {
 struct NodeShapes {
   std::span<const model::Value> inputs;
   const model::Value& output;
-  std::int64_t target;  // Highway's bit of the instruction set
+  std::int64_t target;                // Highway's bit of the instruction set
+  const Bf16Kernels* bf16 = nullptr;  // products of `--precision fast`; null: FP32
+  /// bf16 numbers of maps and of layers between blocks are split in high and low parts.
+  bool split = false;
 };
 
 std::unique_ptr<Step> make_step(const model::Block& block, const NodeShapes& shapes);

@@ -63,4 +63,52 @@ std::int64_t choose_target(const std::string& name) {
              "unknown CPU instruction set '{}'; this machine can run {}", name, usable);
 }
 
+std::vector<std::string> cpu_bf16_supported() {
+  std::vector<std::string> names;
+  for (const Bf16Kernels* kernels : bf16_kernels_supported()) names.emplace_back(kernels->name);
+  return names;
+}
+
+TargetChoice choose_kernels(const std::string& name) {
+  const std::size_t plus = name.find('+');
+  TargetChoice choice{.target = choose_target(name.substr(0, plus))};
+  const bool best = choice.target == supported().front();
+  const std::vector<const Bf16Kernels*>& found = bf16_kernels_supported();
+  if (plus == std::string::npos) {
+    if (best && !found.empty()) choice.bf16 = found.front();
+    return choice;
+  }
+  const std::string wanted = name.substr(plus + 1);
+  if (!best) {
+    base::fail(ErrorCode::kUnsupported, "{}: bf16 products go with {} only; leave out +{}", name,
+               target_name(supported().front()), wanted);
+  }
+  for (const Bf16Kernels* kernels : found) {
+    if (kernels->name == wanted) choice.bf16 = kernels;
+  }
+  if (choice.bf16 != nullptr) return choice;
+  const std::vector<std::string> compiled = bf16_kernels_compiled();
+  const std::string usable =
+      found.empty() ? "none" : fmt::format("{}", fmt::join(cpu_bf16_supported(), ", "));
+  if (std::ranges::find(compiled, wanted) != compiled.end()) {
+    base::fail(ErrorCode::kUnsupported, "this machine has no bf16 products by {}; it has: {}",
+               wanted, usable);
+  }
+  base::fail(ErrorCode::kInvalidArgument, "unknown bf16 products '{}'; this machine has: {}",
+             wanted, usable);
+}
+
+const Bf16Kernels& need_bf16(const TargetChoice& choice) {
+  if (choice.bf16 != nullptr) return *choice.bf16;
+  if (bf16_kernels_supported().empty()) {
+    base::fail(ErrorCode::kUnsupported,
+               "cpu: --precision fast needs an instruction for bf16 products (AVX512_BF16 or "
+               "AMX_BF16), which this processor or build lacks; use --precision exact");
+  }
+  base::fail(ErrorCode::kUnsupported,
+             "cpu: the instruction set {} has no bf16 products; use --precision exact, or leave "
+             "out --cpu-target (then {} does them)",
+             target_name(choice.target), bf16_kernels_supported().front()->name);
+}
+
 }  // namespace diarist::backend::cpu

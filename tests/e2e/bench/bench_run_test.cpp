@@ -56,8 +56,11 @@ TEST_F(BenchRun, PrintsATable) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(result.err.empty()) << result.err;
   for (const char* word : {"on cpu", "open-lite", "1 recordings", "3 s of audio", "x real time",
-                           "idle %", "J/h", "median", "best"})
+                           "CPU s", "MB of memory", "segment.", "median", "best"})
     EXPECT_NE(result.out.find(word), std::string::npos) << word << " is not in\n" << result.out;
+  // A processor has no meter here, so there are no empty columns.
+  for (const char* word : {"idle %", "J/h"})
+    EXPECT_EQ(result.out.find(word), std::string::npos) << word << " is in\n" << result.out;
 }
 
 TEST_F(BenchRun, PrintsJson) {
@@ -76,6 +79,10 @@ TEST_F(BenchRun, PrintsJson) {
   EXPECT_TRUE(json.at("replay").is_null());
   EXPECT_DOUBLE_EQ(json.at("audio_seconds").get<double>(), 15.5);
   EXPECT_GT(json.at("load_seconds").get<double>(), 0);
+  EXPECT_FALSE(json.at("kernels").get<std::string>().empty());
+  // The weights alone have 34 MB; a run of seconds stays far below a gigabyte.
+  EXPECT_GT(json.at("peak_bytes").get<double>(), 34e6);
+  EXPECT_LT(json.at("peak_bytes").get<double>(), 1e9);
   ASSERT_EQ(json.at("passes").size(), 2U);
   double best = 0;
   for (const nlohmann::json& pass : json.at("passes")) {
@@ -84,6 +91,10 @@ TEST_F(BenchRun, PrintsJson) {
     EXPECT_NEAR(pass.at("x_real_time").get<double>(), 15.5 / seconds, 1e-6 * 15.5 / seconds);
     best = std::max(best, pass.at("x_real_time").get<double>());
     EXPECT_GT(pass.at("segmentation").get<double>(), 0);
+    // One thread computes and perhaps one decodes.
+    const double processor = pass.at("processor_seconds").get<double>();
+    EXPECT_GT(processor, 0);
+    EXPECT_LT(processor, 2.2 * seconds + 0.1);
     // A processor has no meter here.
     for (const char* key : {"device_busy", "device_idle_percent", "device_megabytes", "clock_mhz",
                             "power_watts", "joules_per_hour"})

@@ -304,6 +304,26 @@ TEST_F(ProgramRun, ForcedInstructionSetsAgree) {
   EXPECT_EQ(plain.out, best.out);
 }
 
+TEST_F(ProgramRun, FastModeSaysWhatRunsOrThatItCannot) {
+  const BuildInfo build = build_info();
+  const std::vector<std::string>& sets = build.cpu_targets_supported;
+  const auto fast = [](const std::string& set) {
+    return run_program({"run", "--precision", "fast", "--cpu-target", set, "--preset", "open-lite",
+                        "--format", "json", sample().string()});
+  };
+  if (sets.size() > 1 || build.cpu_bf16_supported.empty()) {
+    const ProgramResult refused = fast(sets.back());
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_NE(refused.err.find("--precision exact"), std::string::npos) << refused.err;
+  }
+  for (const std::string& instruction : build.cpu_bf16_supported) {
+    const ProgramResult result = fast(sets.front() + "+" + instruction);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_NE(result.out.find("\"precision\": \"fast\""), std::string::npos);
+    EXPECT_NE(result.out.find("bf16 " + instruction), std::string::npos) << result.out;
+  }
+}
+
 TEST_F(ProgramRun, BrokenPipeEndsQuietlyAndFullDiskDoesNot) {
   const std::string command = program().string() + " run --preset open-lite " + sample().string();
   const std::map<std::string, std::string> models = {{"DIARIST_MODELS", models_folder().string()}};

@@ -78,12 +78,14 @@ void expect_guards(const OutputArea& area, const std::vector<std::byte>& bytes, 
 
 }  // namespace
 
-Outputs run_graph(backend::Backend& backend, const GraphCase& test, const std::vector<int>& order) {
+Outputs run_graph(backend::Backend& backend, const GraphCase& test, const std::vector<int>& order,
+                  Precision precision) {
   const model::Graph& graph = test.graph;
   backend::CompileOptions options;
   options.max_items = static_cast<int>(order.size());
   for (const Item& item : test.items)
     options.max_length = std::max(options.max_length, item.length);
+  options.precision = precision;
   const auto program = backend.compile(graph, options);
   const auto queue = backend.make_queue();
 
@@ -157,10 +159,10 @@ Outputs run_graph(backend::Backend& backend, const GraphCase& test, const std::v
   return outputs;
 }
 
-Outputs run_graph(backend::Backend& backend, const GraphCase& test) {
+Outputs run_graph(backend::Backend& backend, const GraphCase& test, Precision precision) {
   std::vector<int> order(test.items.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  return run_graph(backend, test, order);
+  return run_graph(backend, test, order, precision);
 }
 
 double Random::next() {

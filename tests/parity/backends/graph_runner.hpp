@@ -31,9 +31,11 @@ struct GraphCase {
 using Outputs = std::vector<std::vector<Numbers>>;
 
 /// \param order items to run, in this order; the result stands in the order of `order`.
-Outputs run_graph(backend::Backend& backend, const GraphCase& test, const std::vector<int>& order);
+Outputs run_graph(backend::Backend& backend, const GraphCase& test, const std::vector<int>& order,
+                  Precision precision = Precision::kExact);
 /// All items in their own order.
-Outputs run_graph(backend::Backend& backend, const GraphCase& test);
+Outputs run_graph(backend::Backend& backend, const GraphCase& test,
+                  Precision precision = Precision::kExact);
 
 /// Reproducible numbers in [-1, 1].
 class Random {

@@ -63,7 +63,8 @@ class EmbedderTapParity : public testing::TestWithParam<std::string> {};
 // Bounds of spec/gpu-embedding.md section 5.
 TEST_P(EmbedderTapParity, EveryLayerKeepsToTheReference) {
   std::vector<Precision> precisions = {Precision::kExact};
-  if (GetParam() != "cpu") precisions.push_back(Precision::kFast);  // the same on a processor
+  if (GetParam() != "cpu" || !backend::cpu_bf16_supported().empty())
+    precisions.push_back(Precision::kFast);
   for (const Precision precision : precisions) {
     const bool exact = precision == Precision::kExact;
     const std::vector<Layer> layers = layers_of(GetParam(), precision);
@@ -85,7 +86,10 @@ TEST_P(EmbedderTapParity, EveryLayerKeepsToTheReference) {
                   precision_name(precision), layers[i].name.c_str(), error, scale, relative,
                   i > 0 && relative > 10 * before ? "  <- tenfold" : "");
       before = relative;
-      EXPECT_LT(relative, exact ? 1e-4 : 1e-2) << layers[i].name;
+      EXPECT_LT(relative, exact                 ? 1e-4
+                          : GetParam() == "cpu" ? 3e-2  // bf16 has 8 bits, FP16 11
+                                                : 1e-2)
+          << layers[i].name;
     }
     EXPECT_GE(worst_cosine(layers.back().values, reference().back().values),
               exact ? 0.99999 : 0.9999);

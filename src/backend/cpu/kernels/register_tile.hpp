@@ -49,8 +49,14 @@ HWY_INLINE void multiply_add(const float* rows, std::int64_t stride, const float
   const float* a[kGroups];
 #pragma GCC unroll 8
   for (int i = 0; i < kGroups; ++i) a[i] = rows + 3 * i * stride;
-  // Four k at once: additions to pointers compete with multiply-adds for the same ports.
+    // Four k at once: additions to pointers compete with multiply-adds for the same ports. Where a
+    // multiply-add is two instructions its products need registers as well, and gcc would mix those
+    // of all four and spill.
+#if HWY_NATIVE_FMA
   constexpr int kUnroll = 4;
+#else
+  constexpr int kUnroll = 1;
+#endif
   const auto step = [&](int k) HWY_ATTR {
     V weight[N];
 #pragma GCC unroll 2

@@ -205,6 +205,7 @@ class MapToRowsStep : public Step {
 }  // namespace
 
 std::unique_ptr<Step> step_of(const model::Conv2d& block, const NodeShapes& shapes) {
+  if (uses_bf16(shapes)) return bf16_step_of(block, shapes);
   if (suits_winograd(block, shapes.target)) return winograd_step_of(block, shapes);
   return std::make_unique<Conv2dStep>(block, shapes);
 }

@@ -273,10 +273,12 @@ std::unique_ptr<Step> step_of(const model::Conv1d& block, const NodeShapes& shap
     base::fail(ErrorCode::kUnsupported, "a dilated convolution of {} taps: at most {}",
                block.weight.dim(2), Conv1dStep::kMaxTaps);
   }
+  if (uses_bf16(shapes) && suits_bf16(block)) return bf16_step_of(block, shapes);
   return std::make_unique<Conv1dStep>(block, shapes);
 }
 
 std::unique_ptr<Step> step_of(const model::Dense& block, const NodeShapes& shapes) {
+  if (uses_bf16(shapes)) return bf16_step_of(block, shapes);
   return std::make_unique<DenseStep>(block, shapes);
 }
 
