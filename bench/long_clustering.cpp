@@ -39,9 +39,12 @@ struct Options {
   double threshold = 0.6;
   int threads = 2;
   std::size_t most_stored = cluster::kMostStoredRows;
-  bool whole = false;    // with assignment, from windows
-  bool compare = false;  // linkage on centroids with that on stored distances
-  bool scatter = false;  // vectors without any speakers instead of the capture
+  std::size_t most_fallback = cluster::kMostFallbackRows;
+  double patience = cluster::LinkageOptions{}.patience;
+  std::size_t vectors = 0;  // so many different ones, drawn again and again; 0: all differ
+  bool whole = false;       // with assignment, from windows
+  bool compare = false;     // linkage on centroids with that on stored distances
+  bool scatter = false;     // vectors without any speakers instead of the capture
 };
 
 using Arrays = std::map<std::string, base::NpyArray>;
@@ -128,6 +131,15 @@ Windows scattered(std::size_t rows) {
   return windows;
 }
 
+// Puts one of the first `vectors` rows in the place of every row.
+void repeat(std::vector<float>& rows, std::size_t vectors) {
+  std::mt19937_64 engine(8);
+  for (std::size_t first = 0; first < rows.size(); first += kDim)
+    if (const std::size_t from = engine() % vectors * kDim; first >= vectors * kDim)
+      std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(from), kDim,
+                  rows.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -165,9 +177,13 @@ std::size_t clusters_of(const std::vector<std::int32_t>& labels) {
 void compare(const Options& options, const std::vector<float>& unit, base::TaskPool& pool,
              Watch& watch) {
   const auto tree_of = [&](std::size_t most_stored, const char* what) {
-    auto tree = cluster::centroid_linkage(
-        unit, kDim, &pool,
-        {.most_stored_rows = most_stored, .cut = options.threshold, .order = true, .stop = {}});
+    auto tree = cluster::centroid_linkage(unit, kDim, &pool,
+                                          {.most_stored_rows = most_stored,
+                                           .patience = options.patience,
+                                           .most_fallback_rows = options.most_fallback,
+                                           .cut = options.threshold,
+                                           .order = true,
+                                           .stop = {}});
     watch.lap(what);
     return tree;
   };
@@ -190,14 +206,18 @@ void run_stages(const Options& options, Windows windows, base::TaskPool& pool, W
                               &pool);
   windows = {};
   training.rows.resize(options.rows * kDim);
+  if (options.vectors > 0) repeat(training.rows, options.vectors);
   std::vector<std::int32_t> labels;
   {
     const std::vector<float> unit = cluster::unit_rows(training.rows, kDim);
     watch.lap("vectors");
     if (options.compare) return compare(options, unit, pool, watch);
-    const auto tree = cluster::centroid_linkage(
-        unit, kDim, &pool,
-        {.most_stored_rows = options.most_stored, .cut = options.threshold, .stop = {}});
+    const auto tree = cluster::centroid_linkage(unit, kDim, &pool,
+                                                {.most_stored_rows = options.most_stored,
+                                                 .patience = options.patience,
+                                                 .most_fallback_rows = options.most_fallback,
+                                                 .cut = options.threshold,
+                                                 .stop = {}});
     labels = cluster::flat_clusters(tree, options.threshold);
   }
   watch.lap("linkage");
@@ -243,6 +263,12 @@ int run(int count, char** arguments) {
       options.threads = static_cast<int>(value());
     else if (name == "--most-stored")
       options.most_stored = static_cast<std::size_t>(value());
+    else if (name == "--most-fallback")
+      options.most_fallback = static_cast<std::size_t>(value());
+    else if (name == "--patience")
+      options.patience = value();
+    else if (name == "--vectors")
+      options.vectors = static_cast<std::size_t>(value());
     else if (name == "--whole")
       options.whole = true;
     else if (name == "--scatter")
@@ -255,7 +281,9 @@ int run(int count, char** arguments) {
   if (names.size() != 2) {
     std::printf(
         "usage: long_clustering CAPTURE PLDA [--rows N] [--noise X] [--threshold X] [--threads N]\n"
-        "                       [--most-stored N] [--whole] [--compare] [--scatter]\n"
+        "                       [--most-stored N] [--most-fallback N] [--patience X] [--vectors "
+        "N]\n"
+        "                       [--whole] [--compare] [--scatter]\n"
         "CAPTURE has raw_embeddings.npz and segmentations.npz, PLDA xvec_transform.npz and "
         "plda.npz\n");
     return 2;

@@ -66,6 +66,8 @@ void InterruptGuard::wait(const std::stop_token& quit, std::chrono::milliseconds
 InterruptGuard::~InterruptGuard() {
   waiter_.request_stop();
   waiter_.join();
+  // An interrupted call is about to end with its own exit code; one signal more must not change it.
+  if (stop_.stop_requested()) return;
   const sigset_t set = interrupts();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }

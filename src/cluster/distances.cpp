@@ -78,10 +78,11 @@ void CondensedDistances::set_count(std::size_t count) {
                   static_cast<std::ptrdiff_t>(i) - 1;
 }
 
-void CondensedDistances::keep(std::span<const std::uint32_t> rows) {
+void CondensedDistances::keep(std::span<const std::uint32_t> rows, const std::stop_token& stop) {
   // No cell moves towards the end, so the cells move one after the other within the array.
   double* out = values_.get();
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    base::check_stop(stop);
     const double* from = row(rows[i]);
     for (std::size_t j = i + 1; j < rows.size(); ++j) *out++ = from[rows[j]];
   }

@@ -32,7 +32,8 @@ class CondensedDistances {
   const double* row(std::size_t i) const noexcept { return values_.get() + offsets_[i]; }
 
   /// Leaves the given rows and their columns, increasing, under the numbers 0, 1, ...
-  void keep(std::span<const std::uint32_t> rows);
+  /// \throws Error kCancelled; the distances are of no use then.
+  void keep(std::span<const std::uint32_t> rows, const std::stop_token& stop = {});
 
  private:
   void set_count(std::size_t count);

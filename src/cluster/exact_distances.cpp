@@ -1,8 +1,9 @@
 #include "cluster/exact_distances.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <string_view>
+#include <unordered_set>
 
 #include "base/run_control.hpp"
 #include "cluster/kernels.hpp"
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t kMostCells = std::size_t{1} << 18;  // of a block: 2 MB
 constexpr std::size_t kMostAnswers = std::size_t{1} << 19;
 constexpr std::size_t kFewCells = 4;  // not worth a tile of 64
+constexpr std::uint64_t kHashFactor = 0x9E3779B97F4A7C15;
+constexpr std::uint64_t kWorkOfQuestion = 256;  // the bytes that take as long, about
 
 std::uint64_t key_of(std::int32_t later, std::int32_t earlier) {
   return static_cast<std::uint64_t>(later) << 32U | static_cast<std::uint32_t>(earlier);
@@ -39,12 +42,20 @@ ExactDistances::ExactDistances(std::span<const float> rows, std::size_t dim, std
   sizes_.assign(count, 1);
   sizes_.reserve(2 * count);
   row_below_.reserve(2 * count);
-  std::unordered_map<std::string_view, std::int32_t> firsts;
+  // By their numbers, not their bytes: there are two zeros.
+  auto hash = [&](std::size_t row) {
+    std::uint64_t sum = 0;
+    for (const float x : rows.subspan(row * dim, dim))
+      sum = (sum ^ std::bit_cast<std::uint32_t>(x + 0.0F)) * kHashFactor + (sum >> 32U);
+    return static_cast<std::size_t>(sum ^ sum >> 32U);
+  };
+  auto equal = [&](std::size_t a, std::size_t b) {
+    return std::ranges::equal(rows.subspan(a * dim, dim), rows.subspan(b * dim, dim));
+  };
+  std::unordered_set<std::size_t, decltype(hash), decltype(equal)> firsts(count, hash, equal);
   for (std::size_t i = 0; i < count; ++i) {
     base::check_stop(stop_);
-    const auto bytes = std::as_bytes(rows.subspan(i * dim, dim));
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    row_below_.push_back(firsts.emplace(text, static_cast<std::int32_t>(i)).first->second);
+    row_below_.push_back(static_cast<std::int32_t>(*firsts.insert(i).first));
   }
   children_.reserve(count);
   merged_.reserve(count);
@@ -126,6 +137,7 @@ double ExactDistances::pair(std::int32_t a, std::int32_t b) {
   double answer = 0;
   while (!open.empty()) {
     base::check_stop(stop_);
+    work_ += kWorkOfQuestion;
     Question& question = open.back();
     if (question.answers == 0) {
       if (const auto value = known(question.later, question.other)) {
@@ -185,11 +197,14 @@ void ExactDistances::fill(const Side& a, const Side& b) {
     return rows_.data() + static_cast<std::size_t>(leaf) * dim_;
   };
   if (height * width <= kFewCells) {
+    work_ += height * width * dim_ * sizeof(double);
     for (std::size_t i = 0; i < height; ++i)
       for (std::size_t j = 0; j < width; ++j)
         cells_[i * width + j] = plain_distance(row(a.leaves[i]), row(b.leaves[j]), dim_);
     return;
   }
+  // Tiles take an eighth of the time per pair.
+  work_ += (height + kTile - 1) / kTile * ((width + kTile - 1) / kTile) * kTile * kTile * dim_;
   std::vector<double> wide(kTile * dim_), panel(dim_ * kTile);
   std::size_t packed = width;  // column in the panel; a narrow block has one for all its rows
   for (std::size_t i = 0; i < height; i += kTile) {
@@ -220,6 +235,7 @@ double ExactDistances::block(std::int32_t a, std::int32_t b) {
   spread(a, sides[0], merges, 0);
   spread(b, sides[1], merges, 1);
   fill(sides[0], sides[1]);
+  work_ += sides[0].leaves.size() * sides[1].leaves.size() * 2 * sizeof(double);
   std::sort(merges.begin(), merges.end());
   const std::size_t width = sides[1].leaves.size();
   for (const auto& [node, which] : merges) {

@@ -38,6 +38,14 @@ class ExactDistances {
   /// kCancelled.
   double value(std::int32_t a, std::int32_t b);
 
+  /// The first of the rows that are equal to this one.
+  std::int32_t first_equal(std::int32_t row) const {
+    return row_below_[static_cast<std::size_t>(row)];
+  }
+
+  /// What the answers took so far, about in bytes that were read for them.
+  std::uint64_t work() const noexcept { return work_; }
+
  private:
   // One side of a block of distances: nodes that stand side by side, each with a place.
   struct Side {
@@ -75,6 +83,7 @@ class ExactDistances {
   std::unordered_map<std::uint64_t, double> answers_;  // by two nodes
   std::vector<std::uint32_t> places_[2];               // by node, inside a block, one for each side
   std::vector<double> cells_;                          // of a block
+  std::uint64_t work_ = 0;
 };
 
 }  // namespace diarist::cluster

@@ -154,7 +154,7 @@ class Linkage {
     std::vector<std::uint32_t> numbers(distances_.count(), kNone);
     for (std::size_t i = 0; i < live_.size(); ++i)
       numbers[live_[i]] = static_cast<std::uint32_t>(i);
-    distances_.keep(live_);
+    distances_.keep(live_, stop_);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       const std::uint32_t row = live_[i];
       sizes_[i] = sizes_[row];
@@ -187,7 +187,8 @@ std::vector<Merge> centroid_linkage(std::span<const float> rows, std::size_t dim
                                     base::TaskPool* pool, const LinkageOptions& options) {
   const std::size_t count = dim == 0 ? 0 : rows.size() / dim;
   if (count < 2) return {};
-  if (count > options.most_stored_rows) return compact_linkage(rows, dim, options, pool);
+  if (count > options.most_stored_rows)
+    if (auto tree = compact_linkage(rows, dim, options, pool)) return *std::move(tree);
   CondensedDistances distances(rows, dim, pool, options.stop);
   return Linkage(distances, pool, options.stop).run();
 }

@@ -26,8 +26,15 @@ struct Merge {
 /// is quicker as well.
 inline constexpr std::size_t kMostStoredRows = 4096;
 
+/// Up to this many rows stored distances are there to fall back on (1.16 GB).
+inline constexpr std::size_t kMostFallbackRows = 17000;
+
 struct LinkageOptions {
   std::size_t most_stored_rows = kMostStoredRows;
+  /// When work on centroids exceeds what stored distances would take this many times, it starts
+  /// anew with these. Work is counted, not timed.
+  double patience = 1;
+  std::size_t most_fallback_rows = kMostFallbackRows;  ///< with more it goes on with centroids
   /// Where the tree will be cut: distances that estimates can't tell from it are exact.
   std::optional<double> cut;
   bool order = false;    ///< so are those whose differences from the cut are compared

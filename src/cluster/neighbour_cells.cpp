@@ -205,6 +205,7 @@ Code NeighbourCells::code(std::uint32_t row) const {
 void NeighbourCells::measure(const Code& code, Scratch& scratch) const {
   scratch.centres.resize(cells_.size());
   scratch.products.resize(cells_.size());
+  scratch.bytes += centres_.size() * sizeof(std::int16_t);
   code_products(code.numbers.data(), centres_.data(), all_.data(), cells_.size(), width_,
                 scratch.products.data());
   for (std::size_t i = 0; i < cells_.size(); ++i)
@@ -219,7 +220,9 @@ void NeighbourCells::measure_members(const Code& code, const Cell& cell, const L
                                      Scratch& scratch) const {
   std::vector<std::uint32_t>& places = scratch.places;
   scratch.products.resize(places.size());
+  scratch.bytes += cell.members.size() * sizeof(Member);
   if (head_width_ > 0) {
+    scratch.bytes += places.size() * head_width_ * sizeof(std::int16_t);
     code_products(code.head.data(), cell.heads.data(), places.data(), places.size(), head_width_,
                   scratch.products.data());
     // Limits hold for codes; the vectors themselves may be nearer, heads and tails never farther.
@@ -239,6 +242,7 @@ void NeighbourCells::measure_members(const Code& code, const Cell& cell, const L
     }
     places.resize(left);
   }
+  scratch.bytes += places.size() * width_ * sizeof(std::int16_t);
   code_products(code.numbers.data(), cell.numbers.data(), places.data(), places.size(), width_,
                 scratch.products.data());
 }

@@ -30,6 +30,7 @@ class NeighbourCells {
     std::vector<std::uint32_t> cells, places;
     std::vector<std::int32_t> products;
     std::vector<std::pair<std::uint32_t, double>> found;
+    std::uint64_t bytes = 0;  // of codes and members that were read, added up
   };
 
   /// \param coder must stay.

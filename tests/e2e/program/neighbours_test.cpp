@@ -31,7 +31,7 @@ class Neighbours : public testing::Test {
 
   static std::vector<std::string> words(const std::vector<std::string>& more) {
     std::vector<std::string> all = {"run",  "--preset", "open-lite",
-                                    "--to", "14",       sample().string()};
+                                    "--to", "11",       sample().string()};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }

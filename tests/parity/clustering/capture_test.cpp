@@ -56,8 +56,8 @@ TEST_P(Capture, EqualsEveryStage) {
       cluster::training_pairs({static_cast<int>(activity.size() / 589), 256, activity, embeddings});
   const std::vector<float> unit = cluster::unit_rows(training.rows, 256);
   const auto stored = cluster::centroid_linkage(unit, 256, nullptr);
-  const auto compact = cluster::centroid_linkage(unit, 256, nullptr,
-                                                 {.most_stored_rows = 0, .cut = 0.6, .stop = {}});
+  const auto compact = cluster::centroid_linkage(
+      unit, 256, nullptr, {.most_stored_rows = 0, .most_fallback_rows = 0, .cut = 0.6, .stop = {}});
   ASSERT_EQ(compact.size(), stored.size());
   for (std::size_t k = 0; k < stored.size(); ++k) {
     EXPECT_EQ(compact[k].left, stored[k].left) << k;

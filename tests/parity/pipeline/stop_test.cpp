@@ -38,6 +38,13 @@ struct Stopped {
   double processor = 0;  // what all threads worked meanwhile
 };
 
+bool measures() { return std::getenv("DIARIST_STOPS") != nullptr; }
+
+/// A part of the sample with two speakers; all of it for figures.
+RunOptions stretch() {
+  return measures() ? RunOptions{} : RunOptions{.audio = {.from = 5, .to = 17}};
+}
+
 /// Runs and asks for a stop after some seconds. None when the run was over before.
 std::optional<Stopped> stop_after(const Diarizer& diarizer, double seconds) {
   std::stop_source source;
@@ -54,7 +61,7 @@ std::optional<Stopped> stop_after(const Diarizer& diarizer, double seconds) {
   RunControl control;
   control.stop = source.get_token();
   try {
-    diarizer.run(test::recording("sample"), {}, control);
+    diarizer.run(test::recording("sample"), stretch(), control);
     return std::nullopt;
   } catch (const Error& error) {
     const double wall_end = processor_seconds();
@@ -89,11 +96,10 @@ class Stop : public testing::TestWithParam<std::string> {
 // processor time of both threads, and what a stop waits for runs that much longer on a machine that
 // others use, or under a sanitizer.
 TEST_P(Stop, AtAnyMomentIsObeyedSoon) {
-  const char* wish = std::getenv("DIARIST_STOPS");
-  const int stops = wish != nullptr ? std::max(1, std::atoi(wish)) : 10;
+  const int stops = measures() ? std::max(1, std::atoi(std::getenv("DIARIST_STOPS"))) : 8;
   const Diarizer diarizer(options_of(GetParam()));
   const Clock::time_point start = Clock::now();
-  const std::string whole = to_rttm(diarizer.run(test::recording("sample")));
+  const std::string whole = to_rttm(diarizer.run(test::recording("sample"), stretch()));
   const double seconds = seconds_since(start);
   std::vector<double> wall, processor;
   for (int i = 0; i < stops; ++i) {
@@ -106,13 +112,14 @@ TEST_P(Stop, AtAnyMomentIsObeyedSoon) {
   std::ranges::sort(wall);
   std::ranges::sort(processor);
   const double median = processor[processor.size() / 2];
-  if (wish != nullptr)
+  if (measures())
     std::cout << GetParam() << ": " << wall.size() << " stops of " << seconds << " s, wall median "
               << wall[wall.size() / 2] << " worst " << wall.back() << ", processor median "
               << median << " worst " << processor.back() << "\n";
   EXPECT_LT(median, 0.3);
   EXPECT_LT(processor.back(), 2.0);
-  EXPECT_EQ(to_rttm(diarizer.run(test::recording("sample"))), whole) << "after the stops";
+  EXPECT_EQ(to_rttm(diarizer.run(test::recording("sample"), stretch())), whole)
+      << "after the stops";
 }
 
 TEST_P(Stop, BeforeTheRunAndInEveryReportOfProgress) {
@@ -122,7 +129,7 @@ TEST_P(Stop, BeforeTheRunAndInEveryReportOfProgress) {
   control.progress = [&](const Progress& progress) {
     if (stages.empty() || stages.back() != progress.stage) stages.emplace_back(progress.stage);
   };
-  const std::string whole = to_rttm(diarizer.run(test::recording("sample"), {}, control));
+  const std::string whole = to_rttm(diarizer.run(test::recording("sample"), stretch(), control));
   ASSERT_GE(stages.size(), 2U);
   for (const std::string& stage : stages) {
     std::stop_source source;
@@ -131,7 +138,7 @@ TEST_P(Stop, BeforeTheRunAndInEveryReportOfProgress) {
       if (progress.stage == stage) source.request_stop();
     };
     try {
-      diarizer.run(test::recording("sample"), {}, control);
+      diarizer.run(test::recording("sample"), stretch(), control);
       ADD_FAILURE() << "not stopped in " << stage;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kCancelled) << stage << ": " << error.what();
@@ -139,13 +146,13 @@ TEST_P(Stop, BeforeTheRunAndInEveryReportOfProgress) {
   }
   control.progress = {};
   try {  // the token is stopped already
-    diarizer.run(test::recording("sample"), {}, control);
+    diarizer.run(test::recording("sample"), stretch(), control);
     ADD_FAILURE() << "not stopped before the run";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kCancelled) << error.what();
   }
   control.stop = {};
-  EXPECT_EQ(to_rttm(diarizer.run(test::recording("sample"), {}, control)), whole);
+  EXPECT_EQ(to_rttm(diarizer.run(test::recording("sample"), stretch(), control)), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, Stop, testing::Values("open", "open-lite", "community-1"),

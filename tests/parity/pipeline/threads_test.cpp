@@ -33,8 +33,8 @@ DiarizerOptions options_of(const std::string& preset, int threads, const std::st
   return {.preset = preset, .models = test::models_folder(), .threads = threads, .target = target};
 }
 
-// Both speakers of the sample and a change between them.
-const RunOptions kStretch{.keep_stages = true, .audio = {.from = 5, .to = 21}};
+// Both speakers of the sample and a change between them; three windows.
+const RunOptions kStretch{.keep_stages = true, .audio = {.from = 6, .to = 18}};
 
 class Sets : public testing::TestWithParam<std::string> {
  protected:
@@ -46,9 +46,12 @@ class Sets : public testing::TestWithParam<std::string> {
 
 TEST_P(Sets, AnyNumberOfThreadsGivesTheBytesAndAnySetTheTurns) {
   std::map<std::string, std::string> turns;
-  for (const std::string& target : build_info().cpu_targets_supported) {
+  const std::vector<std::string> sets = build_info().cpu_targets_supported;
+  for (const std::string& target : sets) {
     std::string one;
-    for (const int threads : {1, 2, 3, 5, 16}) {
+    std::vector<int> numbers = {1, 2, 3, 5, 16};
+    if (target != sets.front() && target != "AVX2") numbers = {1, 5};  // slow sets, the same split
+    for (const int threads : numbers) {
       const Diarizer diarizer(options_of(GetParam(), threads, target));
       const Diarization result = diarizer.run(test::recording("sample"), kStretch);
       ASSERT_EQ(result.settings.kernels, target + " (Highway)") << "another set was run";

@@ -68,11 +68,13 @@ TEST(Cancellation, OfTheLinkage) {
   const std::vector<float> rows = random_unit_rows(6000, 192);
   for (const double after : {0.01, 0.1, 0.25})
     for (const std::size_t stored : {std::size_t{0}, std::size_t{1000000}})
-      expect_to_stop(stored == 0 ? "linkage on centroids" : "linkage on distances", after,
-                     [&](const std::stop_token& stop) {
-                       centroid_linkage(rows, 192, &pool,
-                                        {.most_stored_rows = stored, .cut = 0.6, .stop = stop});
-                     });
+      expect_to_stop(
+          stored == 0 ? "linkage on centroids" : "linkage on distances", after,
+          [&](const std::stop_token& stop) {
+            centroid_linkage(
+                rows, 192, &pool,
+                {.most_stored_rows = stored, .most_fallback_rows = 0, .cut = 0.6, .stop = stop});
+          });
 }
 
 // Corners of a cube: nearly every decision is a tie, and is made exactly.
@@ -82,7 +84,8 @@ TEST(Cancellation, OfALinkageFullOfTies) {
   for (float& x : rows) x = static_cast<float>(engine() % 2);
   for (const double after : {0.02, 0.08})
     expect_to_stop("ties", after, [&](const std::stop_token& stop) {
-      centroid_linkage(rows, 20, nullptr, {.most_stored_rows = 0, .stop = stop});
+      centroid_linkage(rows, 20, nullptr,
+                       {.most_stored_rows = 0, .most_fallback_rows = 0, .stop = stop});
     });
 }
 

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <random>
+#include <string>
+#include <tuple>
 
 #include "base/task_pool.hpp"
 #include "cluster/codes.hpp"
@@ -36,13 +39,37 @@ class Noise {
 
 constexpr double kCut = 0.6;
 
+// Centroids only, whatever it takes.
+LinkageOptions on_centroids(std::optional<double> cut = std::nullopt, bool order = false) {
+  return {.most_stored_rows = 0, .most_fallback_rows = 0, .cut = cut, .order = order, .stop = {}};
+}
+
+// With so much patience the work ends in different places: at once, while neighbours are searched,
+// between merges, never.
+LinkageOptions on_centroids_for(double patience) {
+  LinkageOptions options = on_centroids(kCut, true);
+  options.patience = patience;
+  options.most_fallback_rows = kMostFallbackRows;
+  return options;
+}
+
+void expect_same_merges(const std::vector<Merge>& tree, const std::vector<Merge>& expected,
+                        const std::string& what) {
+  ASSERT_EQ(tree.size(), expected.size()) << what;
+  for (std::size_t k = 0; k < tree.size(); ++k) {
+    ASSERT_EQ(tree[k].left, expected[k].left) << what << ", merge " << k;
+    ASSERT_EQ(tree[k].right, expected[k].right) << what << ", merge " << k;
+    ASSERT_EQ(tree[k].distance, expected[k].distance) << what << ", merge " << k;
+    ASSERT_EQ(tree[k].size, expected[k].size) << what << ", merge " << k;
+  }
+}
+
 void expect_same_tree(const std::vector<float>& rows, std::size_t dim, const std::string& what,
                       base::TaskPool* pool = nullptr) {
   const std::size_t count = rows.size() / dim;
   const std::vector<Merge> stored =
       centroid_linkage(rows, dim, nullptr, {.most_stored_rows = count, .stop = {}});
-  const std::vector<Merge> compact = centroid_linkage(
-      rows, dim, pool, {.most_stored_rows = 0, .cut = kCut, .order = true, .stop = {}});
+  const std::vector<Merge> compact = centroid_linkage(rows, dim, pool, on_centroids(kCut, true));
   ASSERT_EQ(compact.size(), stored.size()) << what;
   for (std::size_t k = 0; k < stored.size(); ++k) {
     ASSERT_EQ(compact[k].left, stored[k].left) << what << ", merge " << k;
@@ -76,8 +103,8 @@ TEST(CompactLinkage, EqualsScipyAlsoWhenDistancesAreEqual) {
   for (int i = 0; i < golden.cases(); ++i) {
     const std::string number = std::to_string(i);
     const auto rows = golden.get<float>("rows" + number);
-    const std::vector<Merge> tree = centroid_linkage(rows, golden.dim("rows" + number, 1), nullptr,
-                                                     {.most_stored_rows = 0, .stop = {}});
+    const std::vector<Merge> tree =
+        centroid_linkage(rows, golden.dim("rows" + number, 1), nullptr, on_centroids());
     const auto expected = golden.get<double>("tree" + number);
     ASSERT_EQ(tree.size() * 4, expected.size());
     for (std::size_t k = 0; k < tree.size(); ++k) {
@@ -137,7 +164,62 @@ TEST(CompactLinkage, EqualsStoredDistancesOnCopies) {
   }
   expect_same_tree(often, 8, "few vectors");
   expect_same_tree(std::vector<float>(300 * 3, 0.5F), 3, "one vector");
+  expect_same_tree(std::vector<float>(2500 * 3, 0.5F), 3, "one vector, often");
   expect_same_tree(std::vector<float>(50 * 3, 0.0F), 3, "zeros");
+  // Every vector some times, among others that are no copies, without speakers.
+  std::vector<float> mixed = noisy_unit_rows(200, 16, 1, 100, 79);
+  for (std::size_t i = 0; i < 400; ++i) {
+    const std::size_t from = random.below(150) * 16;
+    for (std::size_t d = 0; d < 16; ++d) mixed.push_back(mixed[from + d]);
+  }
+  expect_same_tree(mixed, 16, "copies without speakers");
+}
+
+TEST(CompactLinkage, TakesBothZerosForEqual) {
+  Noise random(15);
+  std::vector<float> rows(400 * 4);
+  for (float& x : rows) x = random.below(2) == 0 ? 0.0F : random.below(2) == 0 ? -0.0F : 1e-30F;
+  expect_same_tree(rows, 4, "zeros of both signs");
+}
+
+TEST(CompactLinkage, FallsBackOnStoredDistancesAtAnyTime) {
+  Noise random(19);
+  std::vector<float> ties(500 * 3), copies = noisy_unit_rows(300, 48, 1, 100, 17);
+  for (float& x : ties) x = static_cast<float>(random.below(5));
+  copies.insert(copies.end(), copies.begin(), copies.end());
+  for (const auto& [rows, dim, what] :
+       {std::tuple{noisy_unit_rows(900, 48, 4, 0.5, 16), std::size_t{48}, "speakers"},
+        std::tuple{noisy_unit_rows(900, 48, 1, 100, 17), std::size_t{48}, "no speakers"},
+        std::tuple{copies, std::size_t{48}, "copies"}, std::tuple{ties, std::size_t{3}, "ties"},
+        std::tuple{std::vector<float>(600 * 3, 0.5F), std::size_t{3}, "one vector"}}) {
+    const std::vector<Merge> stored = centroid_linkage(rows, dim, nullptr);
+    int given_up = 0;
+    for (const double patience : {0.0, 1e-3, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6}) {
+      const LinkageOptions options = on_centroids_for(patience);
+      const auto alone = compact_linkage(rows, dim, options, nullptr);
+      given_up += alone ? 0 : 1;
+      const std::vector<Merge> tree = centroid_linkage(rows, dim, nullptr, options);
+      if (!alone)
+        expect_same_merges(tree, stored,
+                           what + std::string(", patience ") + std::to_string(patience));
+      for (const int threads : {2, 3}) {
+        base::TaskPool pool(threads);
+        EXPECT_EQ(compact_linkage(rows, dim, options, &pool).has_value(), alone.has_value());
+        expect_same_merges(centroid_linkage(rows, dim, &pool, options), tree, what);
+      }
+    }
+    EXPECT_GE(given_up, 1) << what;
+    EXPECT_LT(given_up, 9) << what;
+  }
+}
+
+TEST(CompactLinkage, FallsBackWithoutSpeakersButNotWithThem) {
+  const LinkageOptions options = on_centroids_for(3);
+  EXPECT_FALSE(compact_linkage(noisy_unit_rows(1200, 128, 1, 100, 23), 128, options, nullptr));
+  EXPECT_TRUE(compact_linkage(noisy_unit_rows(1200, 128, 60, 0.02, 23), 128, options, nullptr));
+  LinkageOptions fewer = options;
+  fewer.most_fallback_rows = 1199;
+  EXPECT_TRUE(compact_linkage(noisy_unit_rows(1200, 128, 1, 100, 23), 128, fewer, nullptr));
 }
 
 TEST(CompactLinkage, EqualsStoredDistancesOnChainsAndInversions) {
@@ -180,7 +262,7 @@ TEST(CompactLinkage, TakesRowsOfAnyLength) {
 
 TEST(CompactLinkage, SameTreeForAnyNumberOfThreads) {
   const std::vector<float> rows = noisy_unit_rows(3000, 64, 5, 0.6, 11);
-  const LinkageOptions options{.most_stored_rows = 0, .stop = {}};
+  const LinkageOptions options = on_centroids();
   const std::vector<Merge> alone = centroid_linkage(rows, 64, nullptr, options);
   for (const int threads : {2, 5}) {
     base::TaskPool pool(threads);
@@ -260,8 +342,7 @@ TEST(CompactLinkage, SettlesDistancesAtTheCut) {
   for (std::size_t k = 0; k < stored.size(); k += 17) {
     const double cut = stored[k].distance;
     for (const double each : {std::nextafter(cut, 0.0), cut}) {
-      const std::vector<Merge> compact =
-          centroid_linkage(rows, 32, nullptr, {.most_stored_rows = 0, .cut = each, .stop = {}});
+      const std::vector<Merge> compact = centroid_linkage(rows, 32, nullptr, on_centroids(each));
       EXPECT_EQ(flat_clusters(compact, each), flat_clusters(stored, each)) << k;
     }
   }
