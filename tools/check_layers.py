@@ -66,6 +66,7 @@ FOREIGN = [
     ),
     (r"pugixml", {"output"}, "only the room output reads XML"),
     (r"CLI/", {"cli"}, "only the program parses command lines"),
+    (r"(nanobind/|Python\.h)", {"python"}, "only python is written for the interpreter"),
     (r"(gtest|gmock|benchmark)/", set(), "test headers stay in tests and bench"),
 ]
 

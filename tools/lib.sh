@@ -159,10 +159,10 @@ build() {
 
 # Files of the languages we check, relative to the root.
 cpp_files() {
-  (cd "$root" && find include src cli tests bench fuzz examples -type f \
+  (cd "$root" && find include src cli python tests bench fuzz examples -type f \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \) 2>/dev/null | LC_ALL=C sort)
 }
 
 python_files() {
-  (cd "$root" && find tools tests bench -type f -name '*.py' 2>/dev/null | LC_ALL=C sort)
+  (cd "$root" && find tools tests bench python examples -type f -name '*.py' 2>/dev/null | LC_ALL=C sort)
 }

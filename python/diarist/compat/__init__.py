@@ -1,0 +1,1 @@
+"""Doubles of other diarizers' interfaces."""
