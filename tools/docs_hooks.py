@@ -17,8 +17,6 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "NOTICE": "notice.md",
 }
-# A colleague of these pages that may not be there yet; the navigation does without it.
-OPTIONAL = {"python.md"}
 
 LINK = re.compile(r"\]\((?!https?:|#)([^)\s#]+)(#[^)\s]+)?\)")
 MENTION = re.compile(r"(?<![\w/(\[`.])docs/([a-z0-9-]+\.md)(?![\w#)`])")
@@ -69,25 +67,6 @@ def adapted(text: str, in_docs: bool, pages: set[str]) -> str:
         ).replace(" .*\n", ".*\n")
 
     return MARKED.sub(remark, outside_of_blocks(text, links))
-
-
-def without(entries: list, missing: set[str]) -> list:
-    kept = []
-    for entry in entries:
-        if isinstance(entry, dict):
-            ((title, value),) = entry.items()
-            if isinstance(value, list):
-                entry = {title: without(value, missing)}
-            elif value in missing:
-                continue
-        kept.append(entry)
-    return kept
-
-
-def on_config(config):
-    missing = {name for name in OPTIONAL if not (Path(config.docs_dir) / name).exists()}
-    config.nav = without(config.nav, missing)
-    return config
 
 
 def on_files(files, config):

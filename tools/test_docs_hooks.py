@@ -45,10 +45,6 @@ class Adapting(unittest.TestCase):
             "```sh\nx\n```\n\n*Not run by the tests: needs a GPU.*\n\nMore.\n",
         )
 
-    def test_the_navigation_does_without_a_missing_page(self):
-        nav = [{"A": "a.md"}, {"B": [{"C": "c.md"}, {"D": "d.md"}]}]
-        self.assertEqual(docs_hooks.without(nav, {"c.md"}), [{"A": "a.md"}, {"B": [{"D": "d.md"}]}])
-
 
 class Site(unittest.TestCase):
     def test_what_is_loaded_from_elsewhere(self):
