@@ -118,7 +118,9 @@ def check_installed(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def check_subdirectory(arguments: argparse.Namespace, folder: Path) -> None:
-    options = [f"-DCONSUMER_SUBDIRECTORY={arguments.subdirectory}", "-DDIARIST_CUDA=OFF"]
+    # Everything is compiled once more, hence without optimization.
+    options = [f"-DCONSUMER_SUBDIRECTORY={arguments.subdirectory}", "-DDIARIST_CUDA=OFF",
+               "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]  # fmt: skip
     if arguments.launcher:
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={arguments.launcher}")
         build_project(CONSUMER, folder / "build", arguments, *options)
