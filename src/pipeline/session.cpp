@@ -334,9 +334,12 @@ void Session::collect(Batch& batch, const Done& done) {
     recording.timings.embedding += share * times.embedding;
     --recording.batches;
     if (recording.progress) {
-      const double end =
-          (range.first_chunk + range.chunks) * static_cast<double>(options_.step_seconds) + 1;
-      recording.progress(std::min(end, static_cast<double>(recording.decoded) / kSecond),
+      // Later windows look at what lies behind the begin of the next one again.
+      const double heard = static_cast<double>(recording.decoded) / kSecond;
+      const double begin =
+          static_cast<double>((range.first_chunk + range.chunks) * options_.step_seconds);
+      const bool last = recording.closed && recording.batches == 0;
+      recording.progress(last ? heard : std::min(begin, heard),
                          static_cast<double>(recording.feed->expected_samples()) / kSecond);
     }
     if (recording.closed && recording.batches == 0) finish_recording(recording, done);
