@@ -367,7 +367,7 @@ class Diarization:
 def _format_of(name: str) -> str:
     endings = sorted(_engine.formats(), key=lambda row: -len(row[1]))
     for format_name, ending, _, _ in endings:
-        if name.endswith("." + ending):
+        if name.endswith("." + ending.lower()):
             return format_name
     known = ", ".join(sorted({row[1] for row in endings}))
     raise InvalidArgumentError(f"no format has the ending of '{name}'; there are {known}")

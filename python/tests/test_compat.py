@@ -106,7 +106,9 @@ def test_hook(double, short):
     double(short, hook=hook)
     steps = list(dict.fromkeys(step for step, *_ in seen))
     assert steps == ["segmentation", "speaker_counting", "embeddings", "discrete_diarization"]
-    assert ("segmentation", None, 12, 12) in seen
+    assert ("segmentation", 12, 12) in [
+        (step, total, completed) for step, artifact, total, completed in seen if artifact is None
+    ]
     segmentation = next(artifact for step, artifact, *_ in seen if artifact is not None)
     assert isinstance(segmentation, core.SlidingWindowFeature)
     assert segmentation.data.shape[1:] == (589, 3)

@@ -183,6 +183,7 @@ def test_an_exception_in_a_callback_reaches_the_task(pipeline, short):
 
 INTERRUPTED = """
     import sys, threading, time, signal, os, diarist
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     pipeline = diarist.Pipeline("open", device="cpu", models=sys.argv[1])
     sent = []
     def send():
