@@ -109,6 +109,19 @@ Graph sinc_pool() {
                    {{40250}, {4000, 80}});
 }
 
+/// 40 even filters and 40 odd ones.
+Graph mirrored_sinc() {
+  Draws draws(18);
+  const base::TensorF any = draws.weights({80, 251});
+  std::vector<float> numbers(any.values().begin(), any.values().end());
+  for (std::size_t c = 0; c < 80; ++c) {
+    float* filter = numbers.data() + 251 * c;
+    for (int k = 0; k < 125; ++k) filter[250 - k] = c < 40 ? filter[k] : -filter[k];
+    if (c >= 40) filter[125] = 0;
+  }
+  return one_block(model::SincConvolution{{{80, 251}, std::move(numbers)}}, {{-1}});
+}
+
 Graph sinc_tail() {
   Draws draws(7);
   model::Conv1d block{draws.weights({60, 80, 5}), draws.around({60}, 0, 0.2)};
@@ -162,6 +175,7 @@ std::vector<Work> block_work() {
       work("log-mel, Povey", one_block(model::LogMel{model::LogMel::Window::kPovey, 1.0F}, {{-1}}),
            1, 16000),
       work("sinc", one_block(model::SincConvolution{draws.weights({80, 251})}, {{-1}}), 1, 4000),
+      work("sinc, mirrored filters", mirrored_sinc(), 1, 4000),
       work("sinc pool", sinc_pool()),
       work("sinc tail", sinc_tail()),
       work("LSTM 256, 12 windows", lstm(10, 256), 12),

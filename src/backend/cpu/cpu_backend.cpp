@@ -7,6 +7,7 @@
 #include "backend/cpu/kernels/gemm.hpp"
 #include "backend/cpu/kernels/log_mel.hpp"
 #include "backend/cpu/kernels/lstm_cell.hpp"
+#include "backend/cpu/kernels/mirror.hpp"
 #include "backend/cpu/kernels/rows.hpp"
 #include "backend/cpu/kernels/winograd.hpp"
 #include "backend/cpu/packed_weights.hpp"
@@ -77,7 +78,8 @@ class CpuQueue final : public HostMarkQueue {
 std::int64_t compiled_target(std::int64_t wanted) {
   for (const std::int64_t target :
        {gemm_kernels(wanted).target, row_kernels(wanted).target, lstm_kernels(wanted).target,
-        log_mel_kernels(wanted).target, winograd_kernels(wanted).target}) {
+        log_mel_kernels(wanted).target, mirror_kernels(wanted).target,
+        winograd_kernels(wanted).target}) {
     if (target == wanted) continue;
     base::fail(ErrorCode::kInternal, "kernels of {} were found in the place of those of {}",
                target_name(target), target_name(wanted));

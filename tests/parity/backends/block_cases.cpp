@@ -97,7 +97,39 @@ GraphCase tdnn_case(int layers, std::int64_t in, int dilation, Random& random) {
                    {{{-1, in}}}, {1, 2, 99, 100, 101, 237, 7}, random);
 }
 
+/// Filters that read the same from both ends, then ones whose ends differ by their sign.
+TensorF mirrored_filters(std::int64_t even, std::int64_t odd, std::int64_t taps, Random& random) {
+  const TensorF any = random.weight({even + odd, taps}, 2.0);
+  std::vector<float> numbers(any.values().begin(), any.values().end());
+  for (std::int64_t c = 0; c < even + odd; ++c) {
+    float* filter = numbers.data() + c * taps;
+    for (std::int64_t k = 0; k < taps / 2; ++k) {
+      filter[taps - 1 - k] = c < even ? filter[k] : -filter[k];
+    }
+    if (c >= even && taps % 2 == 1) filter[taps / 2] = 0;
+  }
+  return {any.shape(), std::move(numbers)};
+}
+
 }  // namespace
+
+std::vector<GraphCase> mirrored_sinc_cases() {
+  Random random(7);
+  std::vector<GraphCase> cases;
+  const auto add = [&](const char* name, std::int64_t even, std::int64_t odd, std::int64_t taps,
+                       int stride, const std::vector<std::int64_t>& lengths) {
+    const model::SincConvolution block{mirrored_filters(even, odd, taps, random), stride};
+    cases.push_back(make_case(fmt::format("SincConvolution, mirrored, {}", name), block, {{{-1}}},
+                              lengths, random, 0.5));
+  };
+  add("40 and 40", 40, 40, 251, 10, {251, 260, 261, 3000, 1777});
+  add("8 and 5", 8, 5, 31, 3, {31, 64, 500});
+  add("an even number of taps", 3, 20, 24, 2, {24, 25, 77});
+  add("few taps", 17, 2, 5, 1, {5, 50});
+  add("even only", 33, 0, 63, 7, {63, 200});
+  add("odd only", 0, 9, 63, 7, {63, 200});
+  return cases;
+}
 
 std::vector<GraphCase> signal_cases() {
   Random random(1);
@@ -122,6 +154,7 @@ std::vector<GraphCase> signal_cases() {
   cases.push_back(make_case("SincConvolution, odd filters",
                             model::SincConvolution{random.weight({13, 31}), 3}, {{{-1}}},
                             {31, 64, 500}, random, 0.5));
+  for (GraphCase& test : mirrored_sinc_cases()) cases.push_back(std::move(test));
   for (const double mean : {0.0, 0.3}) {
     model::SincPool block{filters, norm(1, random), norm(80, random)};
     GraphCase test = make_case(fmt::format("SincPool, mean {}", mean), block,

@@ -7,7 +7,8 @@
 
 namespace diarist::test {
 
-std::vector<GraphCase> signal_cases();    // LogMel, SincConvolution, SincPool
+std::vector<GraphCase> signal_cases();         // LogMel, SincConvolution, SincPool
+std::vector<GraphCase> mirrored_sinc_cases();  // part of these
 std::vector<GraphCase> row_cases();       // Conv1d, Dense, LogSoftmax, PowersetDecision, GatherRows
 std::vector<GraphCase> sequence_cases();  // BiLstm, DenseTdnnBlock
 std::vector<GraphCase> map_cases();       // Stem, Conv2d, MapToRows

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "backend/cpu/cpu_backend.hpp"
 #include "backend/reference/reference_backend.hpp"
 #include "block_cases.hpp"
 #include "diarist/error.hpp"
+#include "model/networks.hpp"
+#include "support/synthetic_weights.hpp"
 
 namespace diarist::test {
 namespace {
@@ -116,6 +119,25 @@ TEST(CpuTargets, CanBeForcedByTheEnvironment) {
   unsetenv("DIARIST_CPU_TARGET");
   EXPECT_EQ(kernels, last + " (Highway)");
   EXPECT_EQ(named, backend::cpu::cpu_targets_supported().front() + " (Highway)");
+}
+
+std::string kernel_of(backend::Backend& backend, const model::Graph& graph) {
+  return backend.compile(graph, {.max_items = 1, .max_length = 1000})->choices()[0].kernel;
+}
+
+TEST(CpuProgram, SincFiltersAreFoldedOnlyIfTheyAreMirroredToTheBit) {
+  const auto cpu = make_cpu_backend(1);
+  for (GraphCase& test : mirrored_sinc_cases()) {
+    EXPECT_TRUE(kernel_of(*cpu, test.graph).starts_with("mirrored")) << test.name;
+    auto& filters = std::get<model::SincConvolution>(test.graph.nodes[0].block).filters;
+    std::vector<float> numbers(filters.values().begin(), filters.values().end());
+    const auto last = numbers.size() - 1;
+    numbers[last] = std::nextafter(numbers[last], 9.0F);
+    filters = {filters.shape(), std::move(numbers)};
+    EXPECT_TRUE(kernel_of(*cpu, test.graph).starts_with("sliding")) << test.name;
+  }
+  const model::Graph front = model::sinc_front_end(synthetic_weights("pyannet"));
+  EXPECT_TRUE(kernel_of(*cpu, front).starts_with("mirrored"));
 }
 
 TEST(CpuProgram, RefusesWhatWouldTouchForeignMemory) {

@@ -1,14 +1,10 @@
-// Front ends on samples: log-mel, sinc convolution, and what follows the latter per window.
+// Log-mel, and what follows the sinc convolution per window.
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
-#include "backend/cpu/kernels/gemm.hpp"
 #include "backend/cpu/kernels/log_mel.hpp"
 #include "backend/cpu/kernels/rows.hpp"
-#include "backend/cpu/packed_weights.hpp"
 #include "backend/cpu/steps/steps.hpp"
 
 namespace diarist::backend::cpu {
@@ -33,39 +29,6 @@ class LogMelStep : public Step {
  private:
   const LogMelKernels& kernels_;
   LogMelTables tables_;
-};
-
-class SincConvolutionStep : public Step {
- public:
-  SincConvolutionStep(const model::SincConvolution& block, const NodeShapes& shapes)
-      : target_(shapes.target),
-        kernels_(gemm_kernels(shapes.target)),
-        stride_(block.stride),
-        weights_(
-            kernels_, static_cast<int>(block.filters.dim(0)), 1,
-            static_cast<int>(block.filters.dim(1)),
-            [&](int c, int, int k) { return block.filters.data()[c * block.filters.dim(1) + k]; },
-            [](int) { return 0.0F; }) {}
-
-  void run(const StepCall& call) const override {
-    Gemm gemm = weights_.gemm();
-    const float* samples = call.inputs[0].floats();
-    gemm.a = &samples;
-    gemm.a_stride = stride_;
-    gemm.rows = call.output.time;
-    gemm.out = call.output.floats();
-    gemm.out_stride = weights_.columns();
-    kernels_.run(gemm);
-  }
-  int64_t scratch_floats(int64_t) const override { return 0; }
-  std::string kernel() const override { return "sliding " + gemm_name(target_); }
-  std::string reason() const override { return "samples are used as overlapping matrix rows"; }
-
- private:
-  int64_t target_;
-  const GemmKernels& kernels_;
-  int stride_;
-  PackedWeights weights_;
 };
 
 class SincPoolStep : public Step {
@@ -137,10 +100,6 @@ class SincPoolStep : public Step {
 
 std::unique_ptr<Step> step_of(const model::LogMel& block, const NodeShapes& shapes) {
   return std::make_unique<LogMelStep>(block, shapes);
-}
-
-std::unique_ptr<Step> step_of(const model::SincConvolution& block, const NodeShapes& shapes) {
-  return std::make_unique<SincConvolutionStep>(block, shapes);
 }
 
 std::unique_ptr<Step> step_of(const model::SincPool& block, const NodeShapes& shapes) {
