@@ -16,11 +16,16 @@ namespace {
 // How long a pending signal may go unseen.
 constexpr std::chrono::milliseconds kTick{50};
 
-// Jobs whose work may still run.
+// How long the end of the interpreter waits for callbacks that do not return.
+constexpr std::chrono::seconds kLastCallbacks{5};
+
+// Jobs whose work may still run, and threads that wait for one.
 struct Register {
   std::mutex mutex;
-  std::condition_variable emptied;
+  std::condition_variable changed;
   std::vector<std::stop_source> sources;
+  int waiting = 0;
+  bool closed = false;  // the interpreter ends
 };
 
 // Never deleted: threads may end late, and a child of fork() may find the mutex locked.
@@ -30,6 +35,7 @@ Register& jobs() { return *kept_register; }
 
 void enter(const std::stop_source& source) {
   const std::lock_guard lock(jobs().mutex);
+  if (jobs().closed) throw Error(ErrorCode::kCancelled, "the interpreter ends; no run can begin");
   jobs().sources.push_back(source);
 }
 
@@ -37,8 +43,25 @@ void leave(const std::stop_source& source) {
   const std::lock_guard lock(jobs().mutex);
   auto& sources = jobs().sources;
   sources.erase(std::find(sources.begin(), sources.end(), source));
-  jobs().emptied.notify_all();
+  jobs().changed.notify_all();
 }
+
+// The interpreter ends its daemon threads where they ask for the lock, which frames of C++ do not
+// survive. So it waits for them to be back in Python's own.
+class Waiting {
+ public:
+  Waiting() {
+    const std::lock_guard lock(jobs().mutex);
+    ++jobs().waiting;
+  }
+  ~Waiting() {
+    const std::lock_guard lock(jobs().mutex);
+    --jobs().waiting;
+    jobs().changed.notify_all();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
 
 const char* level_name(LogLevel level) {
   switch (level) {
@@ -151,6 +174,7 @@ std::optional<FileOutcome> Job::next() {
   if (!is_of_this_process())
     throw Error(ErrorCode::kUnsupported,
                 "this run was begun before a fork and goes on in the parent only");
+  const Waiting waiting;
   for (;;) {
     std::optional<Event> event;
     const Wake wake = wait(event);
@@ -183,12 +207,14 @@ void Job::finish() {
 void stop_all_jobs() {
   const nb::gil_scoped_release release;
   std::unique_lock lock(jobs().mutex);
+  jobs().closed = true;
   // Copies: a source's callbacks may leave the register.
   std::vector<std::stop_source> sources = jobs().sources;
   lock.unlock();
   for (std::stop_source& source : sources) source.request_stop();
   lock.lock();
-  jobs().emptied.wait(lock, [] { return jobs().sources.empty(); });
+  jobs().changed.wait(lock, [] { return jobs().sources.empty(); });
+  jobs().changed.wait_for(lock, kLastCallbacks, [] { return jobs().waiting == 0; });
 }
 
 void forget_jobs() { kept_register = new Register; }
