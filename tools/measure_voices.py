@@ -181,7 +181,10 @@ def name_all(
         wishes = []
         for index, speaker in enumerate(speakers):
             ranked = sorted(
-                ((voice_score(vectors, speaker.vector, how), name) for name, vectors in library.items()),
+                (
+                    (voice_score(vectors, speaker.vector, how), name)
+                    for name, vectors in library.items()
+                ),
                 reverse=True,
             )
             if not ranked or speaker.seconds < least or ranked[0][0] < threshold:
@@ -243,7 +246,9 @@ def report(title: str, trials: list[Trial]) -> None:
     print(f"equal error rate {100 * rate:.1f} % at {at:.3f}")
     for threshold in np.arange(0.20, 0.76, 0.05):
         accepted, rejected = rates(trials, float(threshold))
-        print(f"  {threshold:.2f}: false accepts {100 * accepted:5.1f} %, false rejects {100 * rejected:5.1f} %")
+        print(
+            f"  {threshold:.2f}: false accepts {100 * accepted:5.1f} %, false rejects {100 * rejected:5.1f} %"
+        )
     for trial in sorted(other, key=lambda trial: -trial.score)[:4]:
         print(f"  highest different {trial.score:.3f} ({trial.seconds:.0f} s) {trial.what}")
     for trial in sorted(same, key=lambda trial: trial.score)[:4]:
