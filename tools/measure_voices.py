@@ -3,8 +3,8 @@
 
 usage: measure_voices.py [--preset P]... [--piece SECONDS] [--cache DIR] FOLDER...
 
-Every FOLDER holds recordings (NAME.flac or NAME.wav) with their truth (NAME.rttm), in which one label
-means one person in all recordings of the folder. Each recording is diarized; a speaker found
+Every FOLDER holds recordings (NAME.flac or NAME.wav) with their truth (NAME.rttm), in which one
+label means one person in all recordings of the folder. Each recording is diarized; a speaker found
 is the person whom it shares most time with. Then every person of every recording is enrolled and
 compared with every speaker of every other recording. Needs the Python package and NumPy. The scores
 are computed here, not by the engine. docs/voices.md has the results.
@@ -18,9 +18,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 import diarist
+import numpy as np
 
 
 class Found(NamedTuple):
@@ -134,7 +133,10 @@ def make_trials(enrolled: list[Found], judged: list[Found], least: float) -> lis
                 if speaker.session == session or speaker.seconds < least or not speaker.person:
                     continue
                 score = float(voice.vector @ speaker.vector)
-                what = f"{session}:{person} - {speaker.recording}:{speaker.person}"
+                what = (
+                    f"{session}:{person} - {speaker.recording}:{speaker.person}"
+                    f" ({speaker.seconds:.0f} s, {100 * speaker.share:.0f} % theirs)"
+                )
                 trials.append(Trial(score, person == speaker.person, speaker.seconds, what))
     return trials
 
@@ -244,15 +246,43 @@ def report(title: str, trials: list[Trial]) -> None:
         print(f"{name:10s} min, 5 %, median, 95 %, max:", *(f"{mark:.3f}" for mark in marks))
     rate, at = equal_error(trials)
     print(f"equal error rate {100 * rate:.1f} % at {at:.3f}")
-    for threshold in np.arange(0.20, 0.76, 0.05):
+    print("  threshold  false accepts  false rejects")
+    for threshold in np.arange(0.30, 0.71, 0.05):
         accepted, rejected = rates(trials, float(threshold))
-        print(
-            f"  {threshold:.2f}: false accepts {100 * accepted:5.1f} %, false rejects {100 * rejected:5.1f} %"
-        )
+        print(f"  {threshold:9.2f}  {100 * accepted:11.1f} %  {100 * rejected:11.1f} %")
     for trial in sorted(other, key=lambda trial: -trial.score)[:4]:
-        print(f"  highest different {trial.score:.3f} ({trial.seconds:.0f} s) {trial.what}")
+        print(f"  highest different {trial.score:.3f} {trial.what}")
     for trial in sorted(same, key=lambda trial: trial.score)[:4]:
-        print(f"  lowest same {trial.score:.3f} ({trial.seconds:.0f} s) {trial.what}")
+        print(f"  lowest same {trial.score:.3f} {trial.what}")
+
+
+def report_lengths(trials: list[Trial]) -> None:
+    print("  speech        same: number, median, lowest   different: number, highest, from 0.55")
+    for low, high in ((0, 1), (1, 2), (2, 3), (3, 5), (5, 10), (10, 1e9)):
+        part = [trial for trial in trials if low <= trial.seconds < high]
+        same = [trial.score for trial in part if trial.same]
+        other = [trial.score for trial in part if not trial.same]
+        if same and other:
+            above = sum(score >= 0.55 for score in other)
+            print(
+                f"  {low:2d} to {high:<5g} s  {len(same):4d} {np.median(same):.3f} {min(same):.3f}"
+                f"   {len(other):4d} {max(other):.3f} {above}"
+            )
+
+
+def report_names(whole: list[Found], pieces: list[Found]) -> None:
+    libraries = leave_one_out(whole)
+    print("\nnames, enrolled from all other recordings: right, wrong, missed, false, unknown")
+    for name, judged in (("whole", whole), ("pieces", pieces)):
+        for how in ("mean", "best", "average"):
+            for margin, threshold in itertools.product(
+                (0.0, 0.05, 0.1), (0.4, 0.45, 0.5, 0.55, 0.6)
+            ):
+                counts = name_all(libraries, judged, threshold, margin, 2.0, how)
+                print(
+                    f"  {name:6s} {how:7s} threshold {threshold:.2f} margin {margin:.2f}:",
+                    *(f"{count:4d}" for count in counts),
+                )
 
 
 def main() -> int:
@@ -291,27 +321,8 @@ def main() -> int:
     for preset in presets:
         trials = make_trials(whole[preset], pieces[preset], arguments.least)
         report(f"{preset}, judged pieces of {arguments.piece:g} s", trials)
-        for low, high in ((0, 1), (1, 2), (2, 3), (3, 5), (5, 10), (10, 1e9)):
-            part = [trial for trial in trials if low <= trial.seconds < high]
-            same = [trial.score for trial in part if trial.same]
-            other = [trial.score for trial in part if not trial.same]
-            if same and other:
-                print(
-                    f"  {low} to {high:g} s of speech: same {len(same)}, median {np.median(same):.3f}, "
-                    f"lowest {min(same):.3f}; different {len(other)}, highest {max(other):.3f}, "
-                    f"above 0.5: {sum(score >= 0.5 for score in other)}"
-                )
-        libraries = leave_one_out(whole[preset])
-        print("\nname_speakers(), enrolled from all other recordings:")
-        for name, judged in (("whole", whole[preset]), ("pieces", pieces[preset])):
-            for how in ("mean", "best", "average"):
-                for threshold, margin, least in itertools.product(
-                    (0.4, 0.45, 0.5, 0.55, 0.6), (0.0, 0.05, 0.1), (0.0, 2.0)
-                ):
-                    print(
-                        f"  {name} {how} threshold {threshold} margin {margin} least {least} s:",
-                        name_all(libraries, judged, threshold, margin, least, how),
-                    )
+        report_lengths(trials)
+        report_names(whole[preset], pieces[preset])
     return 0
 
 

@@ -335,7 +335,7 @@ class Diarization:
         voices: VoiceLibrary,
         *,
         threshold: float | None = None,
-        margin: float = 0.05,
+        margin: float = 0.1,
         min_seconds: float = 2.0,
     ) -> "Diarization":
         """A copy with speakers named after the voices they are most like (docs/voices.md).

@@ -97,7 +97,7 @@ TEST(VoiceNames, EveryDecisionHasItsReason) {
   EXPECT_EQ(named.speakers[1].voice->next, "Y");
   EXPECT_EQ(named.speakers[1].voice->next_score, 0);
   EXPECT_EQ(named.settings.voices->threshold, 0.5);
-  EXPECT_EQ(named.settings.voices->margin, 0.05);
+  EXPECT_EQ(named.settings.voices->margin, 0.1);
   EXPECT_EQ(named.settings.shaping.renames,
             (std::map<std::string, std::string>{{"SPEAKER_01", "X"}}));
 }
