@@ -36,7 +36,7 @@ DIARIST_API VoiceModel voice_model(const EmbedderInfo& info);
 struct VoiceSample {
   std::vector<float> embedding;  ///< [dim], of length 1 once it is in a library
   double seconds = 0;            ///< of speech it was made from; 0: not known
-  std::string source;            ///< for people: "meeting SPEAKER_01"
+  std::string source;            ///< for people: "meeting SPEAKER_01"; UTF-8 once it is there
 };
 
 /// A person of a library.

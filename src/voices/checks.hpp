@@ -12,6 +12,9 @@ namespace diarist::voices {
 
 bool is_sha256(std::string_view text);
 
+/// The text; bytes that are not UTF-8, as names of files may have, become U+FFFD.
+std::string as_utf8(const std::string& text);
+
 /// Why a text can't be the name of a voice; empty when it can.
 std::string trouble_with_name(const std::string& name);
 

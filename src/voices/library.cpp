@@ -35,6 +35,13 @@ bool is_number_of_speaker(std::string_view name) {
 
 }  // namespace
 
+std::string as_utf8(const std::string& text) {
+  using nlohmann::json;
+  if (is_utf8(text)) return text;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
+      .get<std::string>();
+}
+
 bool is_sha256(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -146,6 +153,7 @@ void VoiceLibrary::add(const std::string& name, const VoiceModel& model, VoiceSa
                                      voices::trouble_with_seconds(sample.seconds)})
     if (!trouble.empty()) refuse(fmt::format("'{}': {}", name, trouble));
   sample.embedding = voices::unit_vector(sample.embedding);
+  sample.source = voices::as_utf8(sample.source);
 
   auto place = std::lower_bound(voices_.begin(), voices_.end(), name, before);
   if (place == voices_.end() || place->name != name) {

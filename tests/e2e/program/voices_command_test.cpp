@@ -56,10 +56,10 @@ TEST_F(VoicesFile, ListShowsEverySample) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out,
             "2 voices of campplus aaaaaaaaaaaa\n"
-            "  voice  sample  from         speech\n"
-            "  Anna   1       one          12.5 s\n"
-            "         2       two\\nlines   3.0 s\n"
-            "  Ben    1                     0.0 s\n");
+            "  voice  sample  from          speech\n"
+            "  Anna   1       one           12.5 s\n"
+            "         2       two\\x0alines   3.0 s\n"
+            "  Ben    1                      0.0 s\n");
 }
 
 TEST_F(VoicesFile, RemoveAndRenameChangeTheFile) {

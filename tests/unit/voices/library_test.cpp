@@ -159,6 +159,12 @@ TEST(VoiceLibrary, EnrolsSpeakersOfAResult) {
             ErrorCode::kInvalidArgument);
 }
 
+TEST(VoiceLibrary, NamesOfFilesBecomeReadable) {
+  VoiceLibrary library;
+  library.add("A", model_of_dim(1), {{1}, 1, "caf\xE9 \xC3\xA9"});
+  EXPECT_EQ(library.find("A")->samples[0].source, "caf\xEF\xBF\xBD \xC3\xA9");
+}
+
 TEST(VoiceModel, OfAnEmbedderIsThatOfItsWeights) {
   EmbedderInfo info;
   info.network = "campplus";
