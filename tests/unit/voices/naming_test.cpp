@@ -46,7 +46,9 @@ TEST(VoiceNames, ScoresAndNamesAreThoseOfNumPyAndSciPy) {
             matches[i].score,
             item["scores"][vectors.size() - 1][static_cast<std::size_t>(column)].get<double>(),
             1e-12);
-        if (i > 0) EXPECT_GE(matches[i - 1].score, matches[i].score);
+        if (i > 0) {
+          EXPECT_GE(matches[i - 1].score, matches[i].score);
+        }
       }
     }
     const Diarization named = name_speakers(result_of(vectors, seconds), library,
