@@ -117,7 +117,7 @@ class DIARIST_API VoiceLibrary {
 struct VoiceOptions {
   /// Least score, -1 to 1; unset: the one that was measured for the network (docs/voices.md).
   std::optional<double> threshold;
-  double margin = 0.1;    ///< least distance to the score of the next voice, >= 0
+  double margin = 0.1;     ///< least distance to the score of the next voice, >= 0
   double min_seconds = 2;  ///< least speech of a speaker in the recording, >= 0
 };
 
