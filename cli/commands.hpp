@@ -29,5 +29,6 @@ void add_score(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_label(CLI::App& app, Action& action);
+void add_voices(CLI::App& app, Action& action);
 
 }  // namespace diarist::cli

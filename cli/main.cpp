@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
   cli::add_cluster(app, action);
   cli::add_embed(app, action);
   cli::add_models(app, action);
+  cli::add_voices(app, action);
   cli::add_convert(app, action);
   cli::add_label(app, action);
   cli::add_report(app, action);

@@ -10,7 +10,7 @@ namespace {
 // By the words of the verb. The others are done in a moment or write nothing.
 constexpr auto kWithProgress =
     std::to_array<std::string_view>({"run", "embed", "label", "report", "bench run", "bench embed",
-                                     "tune", "models pull", "models import"});
+                                     "tune", "models pull", "models import", "voices add"});
 constexpr auto kWithDryRun =
     std::to_array<std::string_view>({"run", "embed", "cluster", "models pull", "models import"});
 

@@ -53,6 +53,12 @@ constexpr auto kFacts = std::to_array<OptionFacts>({
     {"max-speakers", kSpeakers, "N", ValueKind::kNumber},
     {"reference", kSpeakers, ""},
     {"names", kSpeakers, "NAMES"},
+    {"speaker", kSpeakers, "NAME"},
+    {"sample", kSpeakers, "N", ValueKind::kNumber},
+    {"voices", kSpeakers, "LIBRARY", ValueKind::kFile},
+    {"voices-threshold", kSpeakers, "SCORE", ValueKind::kNumber},
+    {"voices-margin", kSpeakers, "SCORE", ValueKind::kNumber},
+    {"voices-min-seconds", kSpeakers, "SECONDS", ValueKind::kNumber},
 
     {"exclusive", kTurns, ""},
     {"min-duration-on", kTurns, "SECONDS", ValueKind::kNumber},

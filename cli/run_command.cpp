@@ -137,6 +137,7 @@ int run(RunArguments arguments) {
   const InterruptGuard interrupt;
   arguments.run.keep_stages = !arguments.results.save_stages.empty();
   arguments.run.keep_waveform = arguments.results.reports.any();
+  load_voices(arguments.results.voices);
   Results results(arguments.inputs, arguments.results);
   const auto start = std::chrono::steady_clock::now();
   const Diarizer diarizer = [&] {
@@ -144,6 +145,7 @@ int run(RunArguments arguments) {
     return Diarizer(arguments.engine);
   }();
   const double load_seconds = seconds_since(start);
+  check_voices(arguments.results.voices, diarizer.preset(), arguments.engine.models.string());
   if (manners().dry_run)
     return dry_run(diarizer, arguments.engine.device, arguments.inputs, arguments.run,
                    [&](std::size_t i) { return results.targets(i); });
@@ -187,6 +189,7 @@ void add_run(CLI::App& app, Action& action) {
       "  diarist run --out results --format json,textgrid *.flac\n"
       "  diarist run --out meeting.srt --names Anna,Ben --merge-gap 1 meeting.m4a\n"
       "  diarist run --report meeting.html meeting.wav\n"
+      "  diarist run --voices team.voices meeting.wav\n"
       "  arecord -f S16_LE -r 16000 -c 2 | diarist run --split-channels -\n"
       "  diarist run --track 2 --from 5:00 --to 1:05:00 film.mkv\n"
       "  diarist run --device cuda --precision fast --out results archive/*.wav");

@@ -19,6 +19,7 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
                      "the format; - is standard output");
   add_format_option(command, "--format", options.place.formats,
                     "rttm (default), or several with commas between");
+  add_voice_options(command, options.voices);
   add_shaping_options(command, options.shaping);
   add_report_options(command, options.reports, "--report");
   command.add_option("--save-stages", options.save_stages,
@@ -44,6 +45,7 @@ bool Results::write(std::size_t i, Diarization result) {
     const std::lock_guard whole(output_mutex());
     save_stages(*result.stages, stages_folder(i));
   }
+  result = named(std::move(result), options_.voices, inputs_[i]);
   const std::size_t told = result.warnings.size();
   result = shaped(std::move(result), options_.shaping);
   for (std::size_t k = told; k < result.warnings.size(); ++k) {

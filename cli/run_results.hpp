@@ -9,17 +9,19 @@
 #include "diarist/result.hpp"
 #include "report_options.hpp"
 #include "result_sink.hpp"
+#include "voice_options.hpp"
 
 namespace diarist::cli {
 
 struct ResultOptions {
   OutputPlace place;
+  VoiceArguments voices;
   TurnShaping shaping;
   ReportOutputs reports;
   std::string save_stages;  ///< folder for the stages' arrays; empty: none
 };
 
-/// --out, --format, the shaping options, --report, --plot and --save-stages.
+/// --out, --format, the options of voices and shaping, --report, --plot and --save-stages.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
 /// Where the results of a call go.

@@ -365,6 +365,89 @@ DIARIST_API diarist_status diarist_embedder_embed_audio(diarist_embedder* embedd
                                                         size_t span_count, float* embeddings,
                                                         size_t capacity, diarist_stop* stop);
 
+/* ---- enrolled voices --------------------------------------------------------------------------
+ */
+
+/* Named voices of one embedding network (docs/voices.md). */
+typedef struct diarist_voices diarist_voices;
+
+/* One person of a library. */
+typedef struct diarist_voice {
+  const char* name;
+  size_t sample_count; /* how often the voice was enrolled */
+  double seconds;      /* of speech in all samples */
+} diarist_voice;
+
+/* A library without voices; the first one decides about the network. */
+DIARIST_API diarist_status diarist_voices_create(diarist_voices** voices);
+/* Reads a library's file. */
+DIARIST_API diarist_status diarist_voices_load(const char* path, diarist_voices** voices);
+/* Writes the file: readers see the old content or the new, never a part. */
+DIARIST_API diarist_status diarist_voices_save(diarist_voices* voices, const char* path);
+/* Frees a library and everything that was read from it by pointer. */
+DIARIST_API diarist_status diarist_voices_destroy(diarist_voices* voices);
+
+/* Enrols a speaker of a result, by its centroid. \param speaker index into the speakers. */
+DIARIST_API diarist_status diarist_voices_add_speaker(diarist_voices* voices, const char* name,
+                                                      diarist_result* result, size_t speaker);
+/* Enrols a vector that the embedder made. \param seconds of speech behind it; 0: not known. */
+DIARIST_API diarist_status diarist_voices_add_embedding(diarist_voices* voices, const char* name,
+                                                        diarist_embedder* embedder,
+                                                        const float* embedding, size_t dim,
+                                                        double seconds);
+/* Takes a voice out. */
+DIARIST_API diarist_status diarist_voices_remove(diarist_voices* voices, const char* name);
+/* Gives a voice another name, which no other may have. */
+DIARIST_API diarist_status diarist_voices_rename(diarist_voices* voices, const char* name,
+                                                 const char* to);
+/* The voices sorted by name. The pointers are valid until the library is changed or destroyed, by
+ * whichever thread. */
+DIARIST_API diarist_status diarist_voices_list(diarist_voices* voices, const diarist_voice** list,
+                                               size_t* count);
+
+/* When a speaker gets the name of a voice. */
+typedef struct diarist_voice_options {
+  size_t struct_size;
+  double threshold;   /* least score, -1 to 1; less than -1: the one measured for the network */
+  double margin;      /* least distance to the score of the next voice */
+  double min_seconds; /* least speech of a speaker */
+} diarist_voice_options;
+
+/* Sets the size and the defaults. \param struct_size sizeof(diarist_voice_options) */
+DIARIST_API diarist_status diarist_voice_options_init(diarist_voice_options* options,
+                                                      size_t struct_size);
+/* A new result, which must be destroyed as well, with speakers named after voices.
+ * \param options null: defaults. */
+DIARIST_API diarist_status diarist_result_name_speakers(diarist_result* result,
+                                                        diarist_voices* voices,
+                                                        const diarist_voice_options* options,
+                                                        diarist_result** named);
+
+/* Why a speaker got the name of a voice, or did not. */
+typedef enum diarist_voice_decision {
+  DIARIST_VOICE_NAMED = 0,
+  DIARIST_VOICE_LOW_SCORE = 1, /* no voice reaches the threshold */
+  DIARIST_VOICE_AMBIGUOUS = 2, /* the next voice is closer than the margin */
+  DIARIST_VOICE_TAKEN = 3,     /* another speaker is more like the same voice */
+  DIARIST_VOICE_TOO_SHORT = 4, /* the speaker says too little */
+  DIARIST_VOICE_NO_VECTOR = 5  /* the speaker has no vector */
+} diarist_voice_decision;
+
+/* What the comparison with voices said about a speaker. */
+typedef struct diarist_speaker_voice {
+  const char* speaker; /* the name before: "SPEAKER_02" */
+  const char* best;    /* the voice with the best score; null: nothing was compared */
+  double score;        /* -1 to 1 */
+  const char* next;    /* the voice behind it; null: there is none */
+  double next_score;
+  int32_t decision; /* a diarist_voice_decision */
+} diarist_speaker_voice;
+
+/* One entry per speaker, in their order; none unless diarist_result_name_speakers() made the
+ * result. */
+DIARIST_API diarist_status diarist_result_voices(diarist_result* result,
+                                                 const diarist_speaker_voice** list, size_t* count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,39 @@ struct Turn {
   float confidence = 1;
 };
 
+/// Why a speaker got the name of an enrolled voice, or did not.
+enum class VoiceDecision {
+  kNamed,      ///< it did
+  kLowScore,   ///< no voice reaches the threshold
+  kAmbiguous,  ///< the next voice is closer than the margin
+  kTaken,      ///< another speaker is more like the same voice
+  kTooShort,   ///< the speaker says too little
+  kNoVector,   ///< the speaker has no vector
+};
+
+/// "named", "low_score", "ambiguous", "taken", "too_short" or "no_vector".
+constexpr const char* voice_decision_name(VoiceDecision decision) noexcept {
+  constexpr const char* kNames[] = {"named", "low_score", "ambiguous",
+                                    "taken", "too_short", "no_vector"};
+  return kNames[static_cast<int>(decision)];
+}
+
+/// What a comparison with enrolled voices said about a speaker (voices.hpp).
+struct SpeakerVoice {
+  std::string speaker;  ///< the name before: "SPEAKER_02"
+  std::string best;     ///< the voice with the best score; empty: nothing was compared
+  double score = 0;     ///< its score, -1 to 1
+  std::string next;     ///< the voice behind it; empty: there is none
+  double next_score = 0;
+  VoiceDecision decision = VoiceDecision::kLowScore;
+};
+
 /// One of the voices of a recording.
 struct Speaker {
   std::string name;              ///< "SPEAKER_00", ...
   double speech_seconds = 0;     ///< sum of this speaker's turns
   std::vector<float> embedding;  ///< centroid of the speaker's cluster; zeros when it has none
+  std::optional<SpeakerVoice> voice = {};  ///< unset unless compared with voices
 };
 
 /// Results of the stages between audio and turns (RunOptions::keep_stages).
@@ -101,6 +130,13 @@ struct InputSettings {
   bool container_clock = false;
 };
 
+/// How speakers were compared with enrolled voices (VoiceOptions).
+struct VoiceSettings {
+  double threshold = 0;
+  double margin = 0;
+  double min_seconds = 0;
+};
+
 /// What was really used, after defaults were filled in.
 struct EffectiveSettings {
   std::string preset;
@@ -117,6 +153,7 @@ struct EffectiveSettings {
   std::vector<std::string> kernel_choices;  ///< "conv_walk: 7", kernels and how many layers use it
   TurnShaping shaping;                      ///< what shaped() did; names are in `renames`
   InputSettings audio;
+  std::optional<VoiceSettings> voices = {};  ///< unset unless compared with voices
 };
 
 /// Who spoke when in one recording, and how that was found.

@@ -19,7 +19,8 @@ struct TurnShaping {
   /// beyond the list keep theirs.
   std::vector<std::string> names;
   /// Or names by name: "SPEAKER_01" -> "Anna". Only one of `names` and `renames` may be given. Two
-  /// speakers with one new name become one.
+  /// speakers with one new name become one. Who was named after a voice (voices.hpp) is also found
+  /// under the name before.
   std::map<std::string, std::string> renames;
   /// 1. Pauses of one speaker that are shorter than this are filled, whoever talks in them.
   double min_duration_off = 0;

@@ -31,6 +31,7 @@ from ._models import build_info, check_models, import_models, list_models, pull
 from ._pipeline import Outcome, Pipeline
 from ._results import Diarization, Speaker, Stages, Turn, Waveform
 from ._scoring import Score, der, score
+from ._voices import SpeakerVoice, Voice, VoiceLibrary, VoiceSample
 
 __version__: str = _engine.version
 
@@ -50,10 +51,14 @@ __all__ = [
     "Pipeline",
     "Score",
     "Speaker",
+    "SpeakerVoice",
     "Stages",
     "Stopper",
     "Turn",
     "UnsupportedError",
+    "Voice",
+    "VoiceLibrary",
+    "VoiceSample",
     "Waveform",
     "build_info",
     "check_models",

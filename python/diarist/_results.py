@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _engine
 from ._errors import InvalidArgumentError, UnsupportedError
+from ._voices import SpeakerVoice, VoiceLibrary
 
 if TYPE_CHECKING:
     import numpy
@@ -128,6 +129,12 @@ class Diarization:
     def embeddings(self) -> "numpy.typing.NDArray[numpy.float32] | None":
         """[speakers, D] float32: the centroid of each; None where there is none (needs NumPy)."""
         return self._result.embeddings
+
+    @property
+    def voices(self) -> list[SpeakerVoice] | None:
+        """What named() found for each speaker, in their order; None unless it made this result."""
+        found = _engine.speaker_voices(self._result)
+        return None if found is None else [SpeakerVoice(*voice) for voice in found]
 
     @property
     def stages(self) -> Stages | None:
@@ -322,6 +329,28 @@ class Diarization:
     def rename(self, names: Sequence[str] | Mapping[str, str]) -> "Diarization":
         """A copy with other names; two speakers with one name become one."""
         return self.shaped(names=names)
+
+    def named(
+        self,
+        voices: VoiceLibrary,
+        *,
+        threshold: float | None = None,
+        margin: float = 0.1,
+        min_seconds: float = 2.0,
+    ) -> "Diarization":
+        """A copy with speakers named after the voices they are most like (docs/voices.md).
+
+        The others keep their names; ``voices`` of the copy tells why.
+
+        :param threshold: least score, -1 to 1; None: the one measured for the network.
+        :param margin: least distance to the score of the next voice.
+        :param min_seconds: least speech of a speaker.
+        :raises InvalidArgumentError: voices of another network, a result that was read from a
+            file, a network without a measured threshold and none given.
+        """
+        return Diarization(
+            _engine.named(self._result, voices._library, threshold, margin, min_seconds)
+        )
 
     # ---- manners
 

@@ -11,5 +11,6 @@ void bind_engine(nanobind::module_& module);
 void bind_embedder(nanobind::module_& module);
 void bind_formats(nanobind::module_& module);
 void bind_models(nanobind::module_& module);
+void bind_voices(nanobind::module_& module);
 
 }  // namespace diarist::python

@@ -17,4 +17,5 @@ NB_MODULE(_engine, module) {
   bind_embedder(module);
   bind_formats(module);
   bind_models(module);
+  bind_voices(module);
 }

@@ -146,9 +146,9 @@ std::string read_text(const std::filesystem::path& file) {
   }
 }
 
-void write_atomic(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+void write_atomic(const std::filesystem::path& file, std::span<const std::byte> bytes,
+                  unsigned mode) {
   const std::filesystem::path target = link_target(file);
-  mode_t mode = 0666;  // less the umask
   struct stat info {};
   const bool exists = ::stat(target.c_str(), &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) {
@@ -169,8 +169,8 @@ void write_atomic(const std::filesystem::path& file, std::span<const std::byte> 
   sync_folder(target.parent_path());
 }
 
-void write_atomic(const std::filesystem::path& file, std::string_view text) {
-  write_atomic(file, std::as_bytes(std::span<const char>(text.data(), text.size())));
+void write_atomic(const std::filesystem::path& file, std::string_view text, unsigned mode) {
+  write_atomic(file, std::as_bytes(std::span<const char>(text.data(), text.size())), mode);
 }
 
 }  // namespace diarist::base

@@ -30,7 +30,10 @@ std::string read_text(const std::filesystem::path& file);
 
 /// Writes to a temporary file beside the target, flushes, renames: readers see the old content or
 /// the new, never a part. \throws Error kBadFile with the reason (disk full, no permission).
-void write_atomic(const std::filesystem::path& file, std::span<const std::byte> bytes);
-void write_atomic(const std::filesystem::path& file, std::string_view text);
+/// \param mode permissions of a file that was not there, less the umask; one that was keeps its
+/// own.
+void write_atomic(const std::filesystem::path& file, std::span<const std::byte> bytes,
+                  unsigned mode = 0666);
+void write_atomic(const std::filesystem::path& file, std::string_view text, unsigned mode = 0666);
 
 }  // namespace diarist::base

@@ -74,6 +74,19 @@ Result::Result(Diarization value)
                          .speech_seconds = speaker.speech_seconds,
                          .embedding = speaker.embedding.data(),
                          .embedding_dim = speaker.embedding.size()});
+  if (value_.settings.voices) {
+    const auto name = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+    for (const Speaker& speaker : value_.speakers) {
+      static const SpeakerVoice kNothing;  // of speakers that another hand added
+      const SpeakerVoice& voice = speaker.voice ? *speaker.voice : kNothing;
+      voices_.push_back({.speaker = voice.speaker.c_str(),
+                         .best = name(voice.best),
+                         .score = voice.score,
+                         .next = name(voice.next),
+                         .next_score = voice.next_score,
+                         .decision = static_cast<int32_t>(voice.decision)});
+    }
+  }
   for (const std::string& warning : value_.warnings) warnings_.push_back(warning.c_str());
 }
 
@@ -100,6 +113,11 @@ diarist_status diarist_result_exclusive_turns(diarist_result* result, const diar
 diarist_status diarist_result_speakers(diarist_result* result, const diarist_speaker** speakers,
                                        size_t* count) {
   return give_list(result, speakers, count, &Result::speakers);
+}
+
+diarist_status diarist_result_voices(diarist_result* result, const diarist_speaker_voice** list,
+                                     size_t* count) {
+  return give_list(result, list, count, &Result::voices);
 }
 
 diarist_status diarist_result_warnings(diarist_result* result, const char* const** warnings,

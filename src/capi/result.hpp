@@ -20,6 +20,7 @@ class Result {
   const std::vector<diarist_turn>& turns() const noexcept { return turns_; }
   const std::vector<diarist_turn>& exclusive_turns() const noexcept { return exclusive_turns_; }
   const std::vector<diarist_speaker>& speakers() const noexcept { return speakers_; }
+  const std::vector<diarist_speaker_voice>& voices() const noexcept { return voices_; }
   const std::vector<const char*>& warnings() const noexcept { return warnings_; }
 
  private:
@@ -27,6 +28,7 @@ class Result {
   std::vector<diarist_turn> turns_;
   std::vector<diarist_turn> exclusive_turns_;
   std::vector<diarist_speaker> speakers_;
+  std::vector<diarist_speaker_voice> voices_;  // one per speaker, or none
   std::vector<const char*> warnings_;
 };
 

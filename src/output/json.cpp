@@ -29,14 +29,29 @@ std::string turns_json(const Diarization& result, const std::vector<Turn>& turns
   return output::json_list(lines, 2);
 }
 
+// Behind the other members of a speaker; empty where nobody asked for voices.
+std::string voice_json(const std::optional<SpeakerVoice>& voice) {
+  if (!voice) return {};
+  const auto scored = [](const char* key, const std::string& name, double score) {
+    return name.empty() ? fmt::format(R"("{0}": null, "{0}_score": null)", key)
+                        : fmt::format(R"("{0}": {1}, "{0}_score": {2})", key, json_string(name),
+                                      output::json_three_decimals(score));
+  };
+  return fmt::format(R"(, "voice": {{"decision": "{}", "speaker": {}, {}, {}}})",
+                     voice_decision_name(voice->decision), json_string(voice->speaker),
+                     scored("best", voice->best, voice->score),
+                     scored("next", voice->next, voice->next_score));
+}
+
 std::string speakers_json(const Diarization& result) {
   std::vector<int> turns(result.speakers.size(), 0);
   for (const Turn& turn : result.turns) ++turns[static_cast<std::size_t>(turn.speaker)];
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < result.speakers.size(); ++i) {
-    lines.push_back(fmt::format(
-        R"({{"name": {}, "seconds": {}, "turns": {}}})", json_string(result.speakers[i].name),
-        output::json_three_decimals(result.speakers[i].speech_seconds), turns[i]));
+    lines.push_back(fmt::format(R"({{"name": {}, "seconds": {}, "turns": {}{}}})",
+                                json_string(result.speakers[i].name),
+                                output::json_three_decimals(result.speakers[i].speech_seconds),
+                                turns[i], voice_json(result.speakers[i].voice)));
   }
   return output::json_list(lines, 2);
 }
@@ -75,6 +90,15 @@ std::string audio_json(const InputSettings& audio) {
       audio.container_clock ? "container" : "samples");
 }
 
+std::string voices_json(const std::optional<VoiceSettings>& voices) {
+  if (!voices) return {};
+  return fmt::format(
+      R"(,
+    "voices": {{"threshold": {}, "margin": {}, "min_seconds": {}}})",
+      output::json_number(voices->threshold), output::json_number(voices->margin),
+      output::json_number(voices->min_seconds));
+}
+
 std::string settings_json(const EffectiveSettings& settings) {
   return fmt::format(R"({{
     "preset": {},
@@ -89,14 +113,15 @@ std::string settings_json(const EffectiveSettings& settings) {
     "models": {},
     "kernel_choices": {},
     "shaping": {},
-    "audio": {}
+    "audio": {}{}
   }})",
                      json_string(settings.preset), json_string(settings.device),
                      json_string(settings.kernels), json_string(settings.precision),
                      settings.reference, settings.step_seconds, hint_json(settings.num_speakers),
                      hint_json(settings.min_speakers), hint_json(settings.max_speakers),
                      strings_json(settings.models, 4), strings_json(settings.kernel_choices, 4),
-                     shaping_json(settings.shaping), audio_json(settings.audio));
+                     shaping_json(settings.shaping), audio_json(settings.audio),
+                     voices_json(settings.voices));
 }
 
 std::string timings_json(const Diarization& result) {

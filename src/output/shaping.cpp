@@ -143,6 +143,19 @@ std::vector<Turn> shaped_turns(std::vector<Turn> turns, const TurnShaping& shapi
   return turns;
 }
 
+// Names that were given one after the other, as if at once.
+std::map<std::string, std::string> chained(const std::map<std::string, std::string>& before,
+                                           std::map<std::string, std::string> then) {
+  std::map<std::string, std::string> all;
+  for (const auto& [old, name] : before) {
+    const auto again = then.find(name);
+    all[old] = again == then.end() ? name : again->second;
+    if (again != then.end()) then.erase(again);
+  }
+  all.merge(then);
+  return all;
+}
+
 // New names, and speakers that share one made into the first of them.
 void rename(Diarization& result, const TurnShaping& shaping) {
   std::map<std::string, std::string> renames = shaping.renames;
@@ -161,7 +174,9 @@ void rename(Diarization& result, const TurnShaping& shaping) {
   std::vector<Speaker> speakers;
   std::map<std::string, std::string> done;
   for (Speaker& speaker : result.speakers) {
-    const auto found = renames.find(speaker.name);
+    auto found = renames.find(speaker.name);
+    // Who was named after a voice is still found under the number it had.
+    if (found == renames.end() && speaker.voice) found = renames.find(speaker.voice->speaker);
     if (found != renames.end()) {
       unused.erase(found->first);
       if (found->second != speaker.name) done[speaker.name] = found->second;
@@ -216,8 +231,10 @@ Diarization shaped(Diarization result, const TurnShaping& shaping) {
   check(shaping);
   if (shaping == TurnShaping{}) return result;
   output::check_printable(result);
+  std::map<std::string, std::string> before = std::move(result.settings.shaping.renames);
   result.settings.shaping = shaping;
   rename(result, shaping);
+  result.settings.shaping.renames = chained(before, std::move(result.settings.shaping.renames));
   result.turns = shaped_turns(std::move(result.turns), shaping, result.duration, false);
   result.exclusive_turns =
       shaped_turns(std::move(result.exclusive_turns), shaping, result.duration, true);

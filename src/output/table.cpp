@@ -64,6 +64,15 @@ std::string turn_lines(const Diarization& result, int columns, bool ascii) {
   return text;
 }
 
+// Behind the name of a speaker who was compared with voices.
+std::string voice_words(const Speaker& speaker) {
+  if (!speaker.voice || speaker.voice->best.empty()) return {};
+  const SpeakerVoice& voice = *speaker.voice;
+  return voice.decision == VoiceDecision::kNamed
+             ? fmt::format(" (voice {:.2f})", voice.score)
+             : fmt::format(" (nearest {} {:.2f})", voice.best, voice.score);
+}
+
 // Columns: speech, share of the recording, turns, speaker.
 std::string total_lines(const Diarization& result, int columns, bool ascii) {
   std::vector<int> turns(result.speakers.size(), 0);
@@ -79,7 +88,8 @@ std::string total_lines(const Diarization& result, int columns, bool ascii) {
     const double share = seconds > 0 ? 100 * speaker.speech_seconds / seconds : 0;
     text += fmt::format("{}  {:5.1f} %  {:5}  {}\n",
                         output::pad_left(clock_of(speaker.speech_seconds), width), share, turns[i],
-                        output::shown(speaker.name, std::max(columns - width - 18, 1), ascii));
+                        output::shown(speaker.name + voice_words(speaker),
+                                      std::max(columns - width - 18, 1), ascii));
   }
   return text;
 }

@@ -33,6 +33,8 @@ const Kind kKinds[] = {
     {"diarist_shaping", init<diarist_shaping, diarist_shaping_init>, sizeof(diarist_shaping)},
     {"diarist_embedder_options", init<diarist_embedder_options, diarist_embedder_options_init>,
      sizeof(diarist_embedder_options)},
+    {"diarist_voice_options", init<diarist_voice_options, diarist_voice_options_init>,
+     sizeof(diarist_voice_options)},
 };
 
 TEST(CapiStructs, InitWritesItsBytesAndNoMore) {

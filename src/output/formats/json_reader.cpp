@@ -101,6 +101,31 @@ void take_audio(const json& object, InputSettings& audio) {
   audio.container_clock = clock == "container";
 }
 
+SpeakerVoice voice_of(const json& object, const Source& source) {
+  SpeakerVoice voice;
+  take(object, "speaker", voice.speaker);
+  take(object, "best", voice.best);
+  voice.score = number_or(object, "best_score", 0);
+  take(object, "next", voice.next);
+  voice.next_score = number_or(object, "next_score", 0);
+  const std::string decision = object.at("decision").get<std::string>();
+  for (const VoiceDecision known :
+       {VoiceDecision::kNamed, VoiceDecision::kLowScore, VoiceDecision::kAmbiguous,
+        VoiceDecision::kTaken, VoiceDecision::kTooShort, VoiceDecision::kNoVector}) {
+    if (decision != voice_decision_name(known)) continue;
+    voice.decision = known;
+    return voice;
+  }
+  base::fail(ErrorCode::kBadFile, "{}: the decision \"{}\" about a voice is not known", source.name,
+             decision.substr(0, 40));
+}
+
+void take_voices(const json& object, std::optional<VoiceSettings>& voices) {
+  if (object.is_null()) return;
+  voices = VoiceSettings{number_or(object, "threshold", 0), number_or(object, "margin", 0),
+                         number_or(object, "min_seconds", 0)};
+}
+
 void take_settings(const json& object, EffectiveSettings& settings) {
   take(object, "preset", settings.preset);
   take(object, "device", settings.device);
@@ -117,6 +142,8 @@ void take_settings(const json& object, EffectiveSettings& settings) {
     take_shaping(*shaping, settings.shaping);
   if (const auto audio = object.find("audio"); audio != object.end())
     take_audio(*audio, settings.audio);
+  if (const auto voices = object.find("voices"); voices != object.end())
+    take_voices(*voices, settings.voices);
 }
 
 void take_timings(const json& object, Diarization& result) {
@@ -157,8 +184,10 @@ Results results_of_json(std::string_view text, const Source& source) {
     if (const auto speakers = document.find("speakers"); speakers != document.end()) {
       for (const json& speaker : *speakers) {
         const int number = speaker_number(result, numbers, speaker.at("name").get<std::string>());
-        result.speakers[static_cast<std::size_t>(number)].speech_seconds =
-            number_or(speaker, "seconds", 0);
+        Speaker& known = result.speakers[static_cast<std::size_t>(number)];
+        known.speech_seconds = number_or(speaker, "seconds", 0);
+        if (const auto voice = speaker.find("voice"); voice != speaker.end() && !voice->is_null())
+          known.voice = voice_of(*voice, source);
       }
     }
     result.turns = turns_of(document.at("turns"), result, numbers, source);
