@@ -7,6 +7,7 @@
 #include <span>
 #include <stop_token>
 
+#include "diarist/audio.hpp"
 #include "diarist/diarizer.hpp"
 #include "diarist/export.hpp"
 #include "diarist/options.hpp"
@@ -66,6 +67,8 @@ class DIARIST_API Stream {
   void push(std::span<const float> samples, const std::stop_token& stop = {});
   /// 16-bit samples, each of which counts as value / 32768.
   void push(std::span<const std::int16_t> samples, const std::stop_token& stop = {});
+  /// Either, also channel after channel, of the stream's own rate and number of channels.
+  void push(const AudioView& audio, const std::stop_token& stop = {});
 
   /// Who has spoken so far: what Diarizer::run() would say had the recording ended with what was
   /// pushed before this call. Waits until the networks have seen it. Resamplers hold back some

@@ -31,6 +31,7 @@ from ._models import build_info, check_models, import_models, list_models, pull
 from ._pipeline import Outcome, Pipeline
 from ._results import Diarization, Speaker, Stages, Turn, Waveform
 from ._scoring import Score, der, score
+from ._stream import Stream
 
 __version__: str = _engine.version
 
@@ -52,6 +53,7 @@ __all__ = [
     "Speaker",
     "Stages",
     "Stopper",
+    "Stream",
     "Turn",
     "UnsupportedError",
     "Waveform",

@@ -49,6 +49,8 @@ const char* name_of(HandleKind kind) {
       return "result";
     case HandleKind::kStop:
       return "stop";
+    case HandleKind::kStream:
+      return "stream";
   }
   return "handle";
 }

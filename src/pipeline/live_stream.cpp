@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "audio/source.hpp"
@@ -29,7 +30,7 @@ std::unique_lock<std::timed_mutex> lock_or_stop(std::timed_mutex& mutex,
 }
 
 audio::IntakeOptions intake_options(const RunOptions& options) {
-  return {.name = "audio of a stream",
+  return {.name = "audio in memory",
           .wrong_channels = ErrorCode::kInvalidArgument,
           .reference = options.reference,
           .audio = options.audio};
@@ -87,6 +88,33 @@ void LiveStream::push(std::span<const Sample> samples, const std::stop_token& st
     }
     changed_.notify_all();
   }
+}
+
+void LiveStream::push(const AudioView& audio, const std::stop_token& stop) {
+  if (audio.sample_rate != format_.sample_rate || audio.channels != format_.channels)
+    base::fail(ErrorCode::kInvalidArgument,
+               "audio of a stream: {} Hz and {} channels were said, {} Hz and {} channels came",
+               format_.sample_rate, format_.channels, audio.sample_rate, audio.channels);
+  if (!audio.samples.empty() && !audio.pcm16.empty())
+    base::fail(ErrorCode::kInvalidArgument,
+               "audio of a stream: samples are given both as floats and in 16 bits; give one of "
+               "them");
+  const auto push_all = [&](auto samples) {
+    const auto channels = static_cast<std::size_t>(audio.channels);
+    if (!audio.planar || channels == 1 || samples.size() % channels != 0)
+      return push(samples, stop);
+    std::vector<std::remove_const_t<typename decltype(samples)::element_type>> interleaved;
+    interleaved.reserve(samples.size());
+    const std::size_t frames = samples.size() / channels;
+    for (std::size_t frame = 0; frame < frames; ++frame)
+      for (std::size_t channel = 0; channel < channels; ++channel)
+        interleaved.push_back(samples[channel * frames + frame]);
+    push(decltype(samples)(interleaved), stop);
+  };
+  if (audio.pcm16.empty())
+    push_all(audio.samples);
+  else
+    push_all(audio.pcm16);
 }
 
 Diarization LiveStream::snapshot(const RunControl& control) {

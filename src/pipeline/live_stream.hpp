@@ -40,6 +40,7 @@ class LiveStream {
 
   template <typename Sample>
   void push(std::span<const Sample> samples, const std::stop_token& stop);
+  void push(const AudioView& audio, const std::stop_token& stop);
   Diarization snapshot(const RunControl& control);
   Diarization finish(const RunControl& control);
   StreamProgress progress() const;

@@ -38,6 +38,10 @@ void Stream::push(std::span<const std::int16_t> samples, const std::stop_token& 
   pipeline::alive(impl_, "Stream").push(samples, stop);
 }
 
+void Stream::push(const AudioView& audio, const std::stop_token& stop) {
+  pipeline::alive(impl_, "Stream").push(audio, stop);
+}
+
 Diarization Stream::snapshot(const RunControl& control) {
   return pipeline::alive(impl_, "Stream").snapshot(control);
 }
