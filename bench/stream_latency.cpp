@@ -3,10 +3,12 @@
 // usage: stream_latency PRESET SECONDS,SECONDS,... RECORDING...
 //
 // The recordings follow each other, from the first again behind the last. Up to each mark (in
-// seconds) they are pushed as fast as the networks take them. Then ten windows come one by one:
-// their last tenth of a second is pushed when everything before it was seen, and timed until it
-// was seen, and until a snapshot that has it was there. Times are wall and processor milliseconds,
-// medians of the ten; "first" is the snapshot before them, which knows no turn check yet.
+// seconds) they are pushed as fast as the networks take them, and a first snapshot is taken, which
+// knows nothing of the turn check yet. Then ten seconds come one by one: the last tenth of each is
+// pushed when the networks have seen what they can, and timed until they have seen it too, and
+// until a snapshot that has it is there. Four numbers each, in milliseconds: median and largest
+// wall time, median and largest processor time. "open-lite" sees ten windows at a time, so for most
+// seconds there is nothing to be seen yet, and a snapshot hears up to twenty windows itself.
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +30,7 @@
 namespace {
 
 constexpr int kRate = 16000;
-constexpr int kWindows = 10;
+constexpr int kSeconds = 10;
 
 struct Clock {
   double wall =
@@ -48,8 +50,8 @@ struct Cost {
     std::sort(wall.begin(), wall.end());
     std::sort(processor.begin(), processor.end());
     char line[64];
-    std::snprintf(line, sizeof line, "%7.0f %7.0f", wall[wall.size() / 2],
-                  processor[processor.size() / 2]);
+    std::snprintf(line, sizeof line, "%6.0f %6.0f %6.0f %6.0f", wall[wall.size() / 2], wall.back(),
+                  processor[processor.size() / 2], processor.back());
     return line;
   }
 };
@@ -105,25 +107,26 @@ int main(int argc, char** argv) try {
     return std::fprintf(stderr, "usage: stream_latency PRESET SECONDS,... RECORDING...\n"), 2;
   const std::string preset = argv[1];
   const diarist::Diarizer diarizer({.preset = preset});
-  const int block = preset == "open-lite" ? 10 : 1;  // seconds that are seen at a time
+  const std::int64_t block = preset == "open-lite" ? 10 : 1;  // seconds that are seen at a time
   diarist::Stream stream(diarizer);
   Player player(stream, samples_of({argv + 3, argv + argc}));
-  std::printf("%7s  %15s  %15s  %15s  %9s\n", "seconds", "first", "seen", "snapshot", "resident");
+  std::printf("%7s  %27s  %27s  %27s  %9s\n", "seconds", "first snapshot", "seen", "snapshot",
+              "resident");
   std::string marks = argv[2];
   for (char* mark = std::strtok(marks.data(), ","); mark; mark = std::strtok(nullptr, ",")) {
-    const std::int64_t second = std::atoll(mark) / block * block;
+    const std::int64_t second = std::atoll(mark) / 10 * 10;
     player.play(second * kRate);
     player.wait_until_seen(static_cast<double>(second));
     Cost first, seen, snapshot;
     const Clock start;
     (void)stream.snapshot();
     first.add(start);
-    for (std::int64_t end = second + block; end <= second + kWindows * block; end += block) {
+    for (std::int64_t end = second + 1; end <= second + kSeconds; ++end) {
       player.play(end * kRate - kRate / 10);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       const Clock last;
       player.play(end * kRate);
-      player.wait_until_seen(static_cast<double>(end));
+      player.wait_until_seen(static_cast<double>(end / block * block));
       seen.add(last);
       (void)stream.snapshot();
       snapshot.add(last);

@@ -39,7 +39,8 @@ void add_windows(const NetworkResult& from, int windows, std::int64_t first, Net
   append(from.activity, count * kFramesPerChunk, to.activity);
   append(from.embeddings, count * vectors, to.embeddings);
   to.chunks += windows;
-  to.log_mel.append_from(from.log_mel, to.log_mel.rows() - first / kSecond * kMelPerSecond);
+  if (from.log_mel.rows() > 0)  // the preset checks turns
+    to.log_mel.append_from(from.log_mel, to.log_mel.rows() - first / kSecond * kMelPerSecond);
 }
 
 }  // namespace
