@@ -237,9 +237,9 @@ DIARIST_API diarist_status diarist_diarizer_run_files(diarist_diarizer* diarizer
 /* One recording in pieces, with a thread of its own. It keeps the weights of its diarizer alive. */
 typedef struct diarist_stream diarist_stream;
 
-/* \param sample_rate in Hz. \param channels interleaved. \param options null: defaults; their stop
- * and callbacks are those of every call on the stream. Splitting channels is
- * DIARIST_UNSUPPORTED. */
+/* Begins a recording whose samples will be pushed. \param sample_rate in Hz. \param channels
+ * interleaved. \param options null: defaults; their stop and callbacks are those of every call on
+ * the stream. Splitting channels is DIARIST_UNSUPPORTED. */
 DIARIST_API diarist_status diarist_stream_create(diarist_diarizer* diarizer, int32_t sample_rate,
                                                  int32_t channels,
                                                  const diarist_run_options* options,

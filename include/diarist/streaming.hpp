@@ -30,16 +30,16 @@ struct StreamProgress {
   double seen_seconds = 0;
 };
 
-/// One recording in pieces: push what arrives, ask who has spoken so far, and finish.
+/// One recording in pieces: push what arrives, ask who has spoken so far, and finish. The networks
+/// work on a thread of the stream's own while audio arrives.
 ///
 ///     diarist::Stream stream(diarizer, {.sample_rate = 48000, .channels = 2});
 ///     while (read(samples)) stream.push(samples);
 ///     diarist::Diarization result = stream.finish();
 ///
-/// The networks work on a thread of the stream's own while audio arrives. finish() gives the bytes
-/// that Diarizer::run() gives for the same samples, whatever the pieces were. A stream shares the
-/// weights, threads and device of its Diarizer and keeps them alive: the Diarizer itself may be
-/// moved or destroyed. Several streams, and runs beside them, are allowed.
+/// finish() gives the bytes that Diarizer::run() gives for the same samples, whatever the pieces
+/// were. A stream shares the weights, threads and device of its Diarizer and keeps them alive: the
+/// Diarizer itself may be moved or destroyed. Several streams, and runs beside them, are allowed.
 ///
 /// All functions may be called from many threads at the same time; where pieces are pushed by
 /// several threads, their order is that of the calls. Errors of the stream's own thread are thrown

@@ -82,7 +82,7 @@ TEST_P(StreamParity, PiecesOfAnySizeGiveTheBytesOfTheWhole) {
   options.keep_stages = options.keep_waveform = true;
   const std::span<const float> samples = first(23.456);
   const std::string wanted = text_of(diarizer.run(AudioView{.samples = samples}, options));
-  if (!standin()) ASSERT_NE(wanted.find("SPEAKER_01"), std::string::npos);
+  ASSERT_TRUE(standin() || wanted.find("SPEAKER_01") != std::string::npos);
   std::vector<std::size_t> pieces = {37, samples.size()};
   if (small()) pieces.insert(pieces.end(), {1, 160, 16000});
   for (const std::size_t piece : pieces) {
