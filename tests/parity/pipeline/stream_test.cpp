@@ -141,6 +141,7 @@ TEST_P(StreamParity, OptionsOfARun) {
   runs[4].audio = {.from = 3.25, .to = 21.75};
   runs[4].keep_waveform = true;
   runs[5].audio.from = 60;
+  if (!small()) runs = {runs[2], runs[4]};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].keep_stages = true;
     const std::string wanted = text_of(diarizer.run(AudioView{.samples = samples}, runs[i]));
