@@ -52,7 +52,8 @@ void bind_options(nb::module_& module) {
            "raw"_a = nb::none(), "track"_a = 0, "channel"_a = 0, "split_channels"_a = false,
            "start"_a = 0.0, "end"_a = nb::none(), "container_clock"_a = false);
 
-  nb::class_<Stopper>(module, "Stopper")
+  nb::class_<Stopper>(module, "Stopper",
+                      "Ends a run from another thread: hand it over as stop=, then call stop().")
       .def(nb::init<>())
       .def("stop", [](Stopper& self) { self.source.request_stop(); })
       .def_prop_ro("stopped", [](const Stopper& self) { return self.source.stop_requested(); });
