@@ -1,7 +1,6 @@
 #include "pipeline/live_stream.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <system_error>
 #include <type_traits>
@@ -18,15 +17,6 @@ namespace {
 
 double seconds_of(std::int64_t samples) {
   return static_cast<double>(samples) / static_cast<double>(kSecond);
-}
-
-// Locks of what may take a while. \throws Error kCancelled.
-std::unique_lock<std::timed_mutex> lock_or_stop(std::timed_mutex& mutex,
-                                                const std::stop_token& stop) {
-  constexpr auto kLook = std::chrono::milliseconds(20);
-  std::unique_lock lock(mutex, std::defer_lock);
-  while (!lock.try_lock_for(kLook)) base::check_stop(stop);
-  return lock;
 }
 
 audio::IntakeOptions intake_options(const RunOptions& options) {
@@ -71,7 +61,7 @@ void LiveStream::push(std::span<const Sample> samples, const std::stop_token& st
     base::fail(ErrorCode::kInvalidArgument,
                "audio of a stream: {} samples are not whole frames of {} channels", samples.size(),
                channels);
-  const auto pushing = lock_or_stop(pushing_, stop);
+  const Turnstile::Turn pushing(pushing_, stop);
   check_open();  // also when there is nothing to push
   // A second at a time, so that what waits is not much more than was promised.
   const std::size_t most = channels * static_cast<std::size_t>(format_.sample_rate);
@@ -188,7 +178,7 @@ std::span<const float> LiveStream::as_floats(std::span<const std::int16_t> sampl
 
 // The last samples out of mixer and resampler.
 void LiveStream::end(const std::stop_token& stop) {
-  const auto pushing = lock_or_stop(pushing_, stop);
+  const Turnstile::Turn pushing(pushing_, stop);
   {
     const std::lock_guard lock(mutex_);
     check_usable();
@@ -251,7 +241,7 @@ bool LiveStream::work_once(const std::stop_token& stop) {
 // One stretch at a time: a stream needs the buffers of one session only.
 void LiveStream::hear(std::span<const float> samples, const std::stop_token& stop,
                       Recording& recording) {
-  const auto hearing = lock_or_stop(hearing_, stop);
+  const Turnstile::Turn hearing(hearing_, stop);
   const Stopwatch watch(recording.timings.total);
   RunOptions options = options_;
   options.keep_waveform = false;

@@ -26,6 +26,7 @@
 #include "pipeline/stable_names.hpp"
 #include "pipeline/stream_host.hpp"
 #include "pipeline/stream_store.hpp"
+#include "pipeline/turnstile.hpp"
 
 namespace diarist::pipeline {
 
@@ -66,9 +67,9 @@ class LiveStream {
   const RunOptions options_;
   PieceMemory pieces_;
 
-  std::timed_mutex hearing_;  // the networks
+  Turnstile hearing_;  // the networks
 
-  std::timed_mutex pushing_;  // of the next three; before mutex_
+  Turnstile pushing_;  // of the next three; before mutex_
   audio::Intake intake_;
   std::vector<float> ready_;   // a piece at 16 kHz
   std::vector<float> floats_;  // a piece that came in 16 bits

@@ -12,7 +12,6 @@ namespace {
 
 using timeline::kChunkSamples;
 using timeline::kFramesPerChunk;
-using timeline::kLocalSpeakers;
 
 // Of one part: half a second of work, and a snapshot or a stop waits no longer for it.
 constexpr std::int64_t kMostWindows = 32;
