@@ -231,6 +231,34 @@ DIARIST_API diarist_status diarist_diarizer_run_files(diarist_diarizer* diarizer
                                                       const diarist_run_options* options,
                                                       diarist_file_callback done);
 
+/* ---- audio that is still arriving -------------------------------------------------------------
+ */
+
+/* One recording in pieces, with a thread of its own. It keeps the weights of its diarizer alive. */
+typedef struct diarist_stream diarist_stream;
+
+/* Begins a recording whose samples will be pushed. \param sample_rate in Hz. \param channels
+ * interleaved. \param options null: defaults; their stop and callbacks are those of every call on
+ * the stream. Splitting channels is DIARIST_UNSUPPORTED. */
+DIARIST_API diarist_status diarist_stream_create(diarist_diarizer* diarizer, int32_t sample_rate,
+                                                 int32_t channels,
+                                                 const diarist_run_options* options,
+                                                 diarist_stream** stream);
+/* Copies the next samples, of the stream's rate and number of channels. Waits when more than 60
+ * seconds of audio are ahead of the networks. Not after diarist_stream_finish(). */
+DIARIST_API diarist_status diarist_stream_push(diarist_stream* stream, const diarist_audio* audio);
+/* Who has spoken so far: what a run would say of the samples pushed. Names are kept from one
+ * snapshot to the next. */
+DIARIST_API diarist_status diarist_stream_snapshot(diarist_stream* stream, diarist_result** result);
+/* No more samples follow: the result, as of diarist_diarizer_run_audio(). After DIARIST_CANCELLED
+ * it may be called again, after DIARIST_OK nothing but progress and destroy. */
+DIARIST_API diarist_status diarist_stream_finish(diarist_stream* stream, diarist_result** result);
+/* Seconds pushed, and seconds that the networks are through with. */
+DIARIST_API diarist_status diarist_stream_progress(diarist_stream* stream, double* heard_seconds,
+                                                   double* seen_seconds);
+/* Also in the middle: what is under way is stopped. */
+DIARIST_API diarist_status diarist_stream_destroy(diarist_stream* stream);
+
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* One stretch of speech of one speaker, in seconds. */

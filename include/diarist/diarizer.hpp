@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// From a recording to who spoke when.
+/// From a recording to who spoke when. streaming.hpp is for audio that is still arriving.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +18,10 @@
 #include "diarist/run_control.hpp"
 
 namespace diarist {
+
+namespace pipeline {
+class StreamHost;
+}
 
 /// What became of one of many files.
 struct FileOutcome {
@@ -63,8 +67,11 @@ class DIARIST_API Diarizer {
   const std::string& preset() const noexcept;
 
  private:
+  friend class Stream;
+  std::shared_ptr<pipeline::StreamHost> stream_host(const RunOptions& options) const;
+
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // streams have a share
 };
 
 /// Inputs of cluster_stages(): what the networks would have given.

@@ -31,6 +31,7 @@ from ._models import build_info, check_models, import_models, list_models, pull
 from ._pipeline import Outcome, Pipeline
 from ._results import Diarization, Speaker, Stages, Turn, Waveform
 from ._scoring import Score, der, score
+from ._stream import Stream
 from ._voices import SpeakerVoice, Voice, VoiceLibrary, VoiceSample
 
 __version__: str = _engine.version
@@ -54,6 +55,7 @@ __all__ = [
     "SpeakerVoice",
     "Stages",
     "Stopper",
+    "Stream",
     "Turn",
     "UnsupportedError",
     "Voice",

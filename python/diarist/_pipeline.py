@@ -1,7 +1,7 @@
 """The pipeline: from recordings to who spoke when."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn, Unpack
 
@@ -9,10 +9,9 @@ from . import _audio, _engine
 from ._audio import Audio
 from ._errors import Error, InvalidArgumentError, NotFoundError
 from ._options import RunKeywords, auto_device, run_options
-from ._progress import Bar, ProgressCallback, bar_of
+from ._progress import Bar, LogCallback, ProgressCallback, bar_of
 from ._results import Diarization
-
-LogCallback = Callable[[str, str], object]
+from ._stream import Stream
 
 
 class Outcome(NamedTuple):
@@ -216,6 +215,18 @@ class Pipeline:
                     outcome = Outcome(number, audio, found, None)
                 bar.advance(1)
                 yield outcome
+
+    def stream(
+        self, sample_rate: int = 16000, channels: int = 1, **options: Unpack[RunKeywords]
+    ) -> Stream:
+        """A recording in pieces: push what arrives, ask who has spoken so far, finish.
+
+        :param sample_rate: of the samples that will be pushed, in Hz.
+        :param channels: of them; mixed to mono by their mean.
+        :param options: as of a run. ``split_channels`` is an error.
+        :raises InvalidArgumentError, UnsupportedError:
+        """
+        return Stream(self._engine, _audio.rate_of(sample_rate), channels, run_options(options))
 
     async def arun(
         self,

@@ -6,6 +6,8 @@ from typing import Any
 
 from ._errors import UnsupportedError
 
+#: Called with "debug", "info" or "warning", and a line.
+LogCallback = Callable[[str, str], object]
 #: Called with the stage's name, seconds of audio done, and seconds in all (0: not known).
 ProgressCallback = Callable[[str, float, float], object]
 

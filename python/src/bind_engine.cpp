@@ -15,6 +15,7 @@
 
 #include "bindings.hpp"
 #include "diarist/diarizer.hpp"
+#include "engine.hpp"
 #include "errors.hpp"
 #include "job.hpp"
 #include "samples.hpp"
@@ -27,11 +28,6 @@ namespace diarist::python {
 namespace {
 
 using Path = std::filesystem::path;
-
-// The engine, shared by runs that outlive a call.
-struct Engine {
-  std::shared_ptr<const Diarizer> diarizer;
-};
 
 Precision precision_named(const std::string& name) {
   for (const Precision precision : {Precision::kExact, Precision::kFast, Precision::kTf32})

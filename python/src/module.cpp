@@ -14,6 +14,7 @@ NB_MODULE(_engine, module) {
   bind_options(module);
   bind_result(module);
   bind_engine(module);
+  bind_stream(module);
   bind_embedder(module);
   bind_formats(module);
   bind_models(module);

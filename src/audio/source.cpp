@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "audio/bytes.hpp"
-#include "audio/channel_mixer.hpp"
 #include "audio/ffmpeg_reader.hpp"
+#include "audio/intake.hpp"
 #include "audio/reader.hpp"
 #include "audio/resampler.hpp"
 #include "audio/sndfile_reader.hpp"
@@ -61,26 +61,21 @@ class MemoryReader final : public Reader {
   std::vector<float> block_;
 };
 
-// Seconds as frames; numbers that fit into no recording become the largest.
-std::int64_t frames_in(double seconds, int rate) {
-  constexpr double kMost = 1e15;
-  return std::llround(std::min(seconds * rate, kMost));
-}
-
 class StreamSource final : public Source {
  public:
   /// \param bytes null for audio in memory.
   StreamSource(std::unique_ptr<Bytes> bytes, std::unique_ptr<Reader> reader,
                const SourceOptions& options)
       : bytes_(std::move(bytes)),
-        name_(bytes_ != nullptr ? bytes_->name() : "audio in memory"),
         reader_(std::move(reader)),
         options_(options),
-        mixer_({.channel = options.audio.channel, .avoid_cancelling = !options.reference}) {
-    if (const int rate = reader_->expected_rate(); rate > 0) {
-      begin_at(rate);
-      skip_ -= reader_->skip(skip_);
-    }
+        intake_({.name = bytes_ != nullptr ? bytes_->name() : "audio in memory",
+                 .wrong_channels =
+                     bytes_ != nullptr ? ErrorCode::kBadFile : ErrorCode::kInvalidArgument,
+                 .reference = options.reference,
+                 .audio = options.audio}) {
+    if (const int rate = reader_->expected_rate(); rate > 0)
+      intake_.passed(reader_->skip(intake_.begin_at(rate)));
   }
 
   std::size_t read(std::span<float> out) override {
@@ -111,120 +106,34 @@ class StreamSource final : public Source {
   }
 
  private:
-  // Frames to be passed over and to be read, once the rate is known.
-  void begin_at(int rate) {
-    begun_ = true;
-    stretch_rate_ = rate;
-    skip_ = frames_in(options_.audio.from, rate);
-    if (options_.audio.to) left_ = frames_in(*options_.audio.to, rate) - skip_;
-  }
-
-  // The part of a block that lies in the stretch asked for.
-  Block cut(Block block) {
-    if (!begun_) begin_at(block.sample_rate);
-    if (block.sample_rate != stretch_rate_) {  // what is left of the stretch, in other frames
-      const auto convert = [&](std::int64_t frames) {
-        return frames_in(static_cast<double>(frames) / stretch_rate_, block.sample_rate);
-      };
-      skip_ = convert(skip_);
-      if (left_ != kNoLimit) left_ = convert(left_);
-      stretch_rate_ = block.sample_rate;
-    }
-    const auto width = static_cast<std::size_t>(block.channels);
-    const auto frames = static_cast<std::int64_t>(block.samples.size() / width);
-    const std::int64_t passed = std::min(skip_, frames);
-    const std::int64_t count = std::min(frames - passed, left_);
-    skip_ -= passed;
-    if (left_ != kNoLimit) left_ -= count;
-    block.samples = block.samples.subspan(static_cast<std::size_t>(passed) * width,
-                                          static_cast<std::size_t>(count) * width);
-    return block;
-  }
-
-  void check_channels(int channels) const {
-    const ErrorCode code = bytes_ != nullptr ? ErrorCode::kBadFile : ErrorCode::kInvalidArgument;
-    const AudioOptions& audio = options_.audio;
-    if (audio.split_channels && channels != 2) {
-      base::fail(code,
-                 "{}: has {} channel{}; splitting channels needs two, with one speaker or group on "
-                 "each",
-                 name_, channels, channels == 1 ? "" : "s");
-    }
-    if (audio.channel > channels) {
-      base::fail(code, "{}: has {} channel{}, no number {}", name_, channels,
-                 channels == 1 ? "" : "s", audio.channel);
-    }
-  }
-
   // Makes `ready_` non-empty; false at the end.
   bool refill() {
     ready_.clear();
     taken_ = 0;
     while (ready_.empty() && !ended_) {
       base::check_stop(options_.stop);
-      const Block block = left_ == 0 ? Block{} : reader_->next();
-      const bool end = block.samples.empty();
-      if (resampler_ != nullptr &&
-          (end || block.sample_rate != rate_ || block.channels != channels_)) {
-        finish_part();
-      }
-      if (end) {
+      const Block block = intake_.full() ? Block{} : reader_->next();
+      if (block.samples.empty())
         finish();
-        break;
-      }
-      if (resampler_ == nullptr) {
-        check_channels(block.channels);
-        rate_ = block.sample_rate;
-        channels_ = block.channels;
-        resampler_ = make_resampler(rate_, options_.reference);
-      }
-      const Block part = cut(block);
-      if (part.samples.empty()) continue;
-      mono_.clear();
-      mixer_.push(part.samples, part.channels, part.sample_rate, mono_);
-      resampler_->push(mono_, ready_);
+      else
+        intake_.push(block, ready_);
     }
     return !ready_.empty();
   }
 
-  // Before another rate or number of channels.
-  void finish_part() {
-    mono_.clear();
-    mixer_.finish(mono_);
-    resampler_->push(mono_, ready_);
-    resampler_->finish(ready_);
-    resampler_.reset();
-  }
-
   void finish() {
+    intake_.finish(ready_);
     ended_ = true;
     warnings_ = reader_->warnings();
-    const std::string sides = mixer_.warning();
-    if (!sides.empty()) warnings_.push_back(fmt::format("{}: {}", name_, sides));
-    if (skip_ > 0 || (options_.audio.from > 0 && rate_ == 0)) {
-      warnings_.push_back(
-          fmt::format("{}: ends before {:.3f} s, where the stretch asked for begins", name_,
-                      options_.audio.from));
-    }
+    for (const std::string& warning : intake_.warnings()) warnings_.push_back(warning);
   }
 
-  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-
   std::unique_ptr<Bytes> bytes_;  // null for audio in memory; outlives the reader
-  std::string name_;
   std::unique_ptr<Reader> reader_;
   SourceOptions options_;
-  ChannelMixer mixer_;
-  std::unique_ptr<Resampler> resampler_;  // for rate_ and channels_
-  int rate_ = 0;
-  int channels_ = 0;
-  bool begun_ = false;            // the next three are set
-  int stretch_rate_ = 0;          // of the frames they count
-  std::int64_t skip_ = 0;         // frames still to be passed over
-  std::int64_t left_ = kNoLimit;  // frames still to be read
+  Intake intake_;
   bool ended_ = false;
   std::vector<std::string> warnings_;  // of the whole, at the end
-  std::vector<float> mono_;            // a block at the reader's rate
   std::vector<float> ready_;           // 16 kHz, from taken_ on
   std::size_t taken_ = 0;
 };
@@ -287,16 +196,26 @@ std::unique_ptr<Source> SharedFile::open(const SourceOptions& options) const {
   return open_encoded(bytes_->again(), options);
 }
 
-std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions& options) {
-  if (audio.sample_rate < kMinSampleRate || audio.sample_rate > kMaxSampleRate) {
+void check_samples(int sample_rate, int channels, const AudioOptions& options) {
+  if (sample_rate < kMinSampleRate || sample_rate > kMaxSampleRate) {
     base::fail(ErrorCode::kInvalidArgument,
-               "audio in memory: sample_rate is {} Hz; {} to {} can be used", audio.sample_rate,
+               "audio in memory: sample_rate is {} Hz; {} to {} can be used", sample_rate,
                kMinSampleRate, kMaxSampleRate);
   }
-  if (audio.channels < 1 || audio.channels > kMaxChannels) {
+  if (channels < 1 || channels > kMaxChannels) {
     base::fail(ErrorCode::kInvalidArgument, "audio in memory: channels is {}; give 1 to {}",
-               audio.channels, kMaxChannels);
+               channels, kMaxChannels);
   }
+  check_audio_options(options);
+  if (options.raw || options.track > 1) {
+    base::fail(ErrorCode::kInvalidArgument,
+               "audio in memory: has neither encoded bytes nor tracks; leave raw format and track "
+               "out");
+  }
+}
+
+std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions& options) {
+  check_samples(audio.sample_rate, audio.channels, options.audio);
   if (!audio.samples.empty() && !audio.pcm16.empty()) {
     base::fail(
         ErrorCode::kInvalidArgument,
@@ -306,12 +225,6 @@ std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions&
     base::fail(ErrorCode::kInvalidArgument,
                "audio in memory: {} samples are not whole frames of {} channels", values_of(audio),
                audio.channels);
-  }
-  check_audio_options(options.audio);
-  if (options.audio.raw || options.audio.track > 1) {
-    base::fail(ErrorCode::kInvalidArgument,
-               "audio in memory: has neither encoded bytes nor tracks; leave raw format and track "
-               "out");
   }
   return std::make_unique<StreamSource>(nullptr, std::make_unique<MemoryReader>(audio), options);
 }

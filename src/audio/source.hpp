@@ -69,6 +69,9 @@ class SharedFile {
 /// "f32le:16000:1".
 std::string raw_text(const RawFormat& raw);
 
+/// What samples without a file can be. \throws Error kInvalidArgument.
+void check_samples(int sample_rate, int channels, const AudioOptions& options);
+
 /// Reads from memory; the samples must outlive the source.
 std::unique_ptr<Source> open_memory(const AudioView& audio, const SourceOptions& options = {});
 

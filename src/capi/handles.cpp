@@ -51,6 +51,8 @@ const char* name_of(HandleKind kind) {
       return "stop";
     case HandleKind::kVoices:
       return "library of voices";
+    case HandleKind::kStream:
+      return "stream";
   }
   return "handle";
 }

@@ -10,7 +10,7 @@
 
 namespace diarist::capi {
 
-enum class HandleKind { kDiarizer, kEmbedder, kResult, kStop, kVoices };
+enum class HandleKind { kDiarizer, kEmbedder, kResult, kStop, kStream, kVoices };
 
 std::uintptr_t add_handle(HandleKind kind, std::shared_ptr<void> object);
 /// \throws Error kInvalidArgument for null, a destroyed handle and one of another kind.

@@ -1,15 +1,13 @@
 #pragma once
 // Public objects whose content was moved away.
 
-#include <memory>
-
 #include "base/error.hpp"
 
 namespace diarist::pipeline {
 
 /// What an object is made of. \throws Error kInvalidArgument when it was moved from.
-template <typename Impl>
-Impl& alive(const std::unique_ptr<Impl>& impl, const char* name) {
+template <typename Pointer>
+auto& alive(const Pointer& impl, const char* name) {
   if (!impl)
     base::fail(ErrorCode::kInvalidArgument, "this {} was moved from; use the one it went to", name);
   return *impl;

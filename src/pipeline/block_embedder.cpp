@@ -27,7 +27,6 @@ constexpr int kDim = 192;
 constexpr int kFrameDim = 512;
 constexpr std::size_t kFewestRows = 8;
 constexpr std::size_t kFewestVectors = 4;
-constexpr int kBlockSeconds = 10;
 constexpr std::int64_t kHalfRowsPerSecond = 50;
 constexpr std::int64_t kHalfRowsPerWindow = 499;
 // Of a block: at most one speaker has a clean row, and every speaker rounds up.

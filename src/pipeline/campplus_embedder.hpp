@@ -12,6 +12,9 @@ std::unique_ptr<PairEmbedder> make_gather_embedder(backend::Backend& backend, ba
                                                    const model::Weights& weights, int windows,
                                                    Precision precision);
 
+/// From one window with a trunk pass to the next.
+inline constexpr int kBlockSeconds = 10;
+
 /// Trunk passes for every tenth second only; all pairs pool those frame vectors.
 std::unique_ptr<PairEmbedder> make_block_embedder(backend::Backend& backend, backend::Queue& queue,
                                                   const model::Weights& weights, int windows,

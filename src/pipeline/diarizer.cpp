@@ -21,6 +21,7 @@
 #include "diarist/models.hpp"
 #include "model/bundle.hpp"
 #include "pipeline/alive.hpp"
+#include "pipeline/campplus_embedder.hpp"
 #include "pipeline/device_worker.hpp"
 #include "pipeline/file_queue.hpp"
 #include "pipeline/finish.hpp"
@@ -29,6 +30,7 @@
 #include "pipeline/replay.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/stopwatch.hpp"
+#include "pipeline/stream_host.hpp"
 #include "timeline/grid.hpp"
 
 namespace diarist {
@@ -105,7 +107,7 @@ constexpr std::size_t kLastRecordings = 3;
 
 }  // namespace
 
-class [[gnu::visibility("hidden")]] Diarizer::Impl {
+class [[gnu::visibility("hidden")]] Diarizer::Impl final : public pipeline::StreamHost {
  public:
   explicit Impl(const DiarizerOptions& options)
       : options_(options), preset_(choose_preset(options.preset, options.models)) {
@@ -162,6 +164,32 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
 
   const std::string& preset() const noexcept { return preset_.name; }
 
+  int block_seconds() const noexcept override {
+    return preset_.block_variant ? pipeline::kBlockSeconds : 0;
+  }
+
+  void hear(audio::Source & stretch, const RunOptions& options, const std::stop_token& stop,
+            Recording& recording) override {
+    with_session(options, [&](std::unique_ptr<Session>& session) {
+      run_networks(*session, *workers_.front(), stretch, options, {.stop = stop}, recording);
+    });
+  }
+
+  Diarization conclude(Recording & recording, const std::vector<std::string>& warnings,
+                       const RunOptions& options, const RunControl& control,
+                       const pipeline::SettledPieces& pieces) override {
+    Diarization result;
+    int dim = 0;
+    with_session(options, [&](std::unique_ptr<Session>& session) {
+      dim = session->dim();
+      if (options.replay) pipeline::check_replay(*options.replay, dim);
+      describe(recording, warnings, *session, *workers_.front(), options, result);
+    });
+    if (control.progress) control.progress({"clustering", result.duration, result.duration});
+    finish(recording, *workers_.front(), dim, options, pool_, control.stop, result, &pieces);
+    return result;
+  }
+
  private:
   std::vector<std::unique_ptr<DeviceWorker>> make_workers() const {
     std::vector<std::unique_ptr<DeviceWorker>> workers;
@@ -177,11 +205,18 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
 
   void run_stages(audio::Source & source, const RunOptions& options, const RunControl& control,
                   Diarization& result) {
-    const Precision precision = precision_of(options);
-    DeviceWorker& worker = *workers_.front();
-    std::unique_ptr<Session> session = worker.take(options.step_seconds, precision);
-    try {
+    with_session(options, [&](std::unique_ptr<Session>& session) {
       run_with(session, source, options, control, result);
+    });
+  }
+
+  /// Lends a session of the first device. The body may end its life.
+  template <typename Body>
+  void with_session(const RunOptions& options, Body&& body) {
+    DeviceWorker& worker = *workers_.front();
+    std::unique_ptr<Session> session = worker.take(options.step_seconds, precision_of(options));
+    try {
+      body(session);
     } catch (const Error& error) {
       // Nothing of a stopped run is under way in host memory, and a new session takes a second.
       if (error.code() == ErrorCode::kCancelled && worker.in_host_memory() && session)
@@ -241,7 +276,8 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
 
   // Everything behind the networks.
   void finish(Recording & recording, DeviceWorker & worker, int dim, const RunOptions& options,
-              base::TaskPool* pool, const std::stop_token& stop, Diarization& result) {
+              base::TaskPool* pool, const std::stop_token& stop, Diarization& result,
+              const pipeline::SettledPieces* settled = nullptr) {
     pipeline::FinishInput input{.chunks = recording.result.chunks,
                                 .step_seconds = options.step_seconds,
                                 .dim = dim,
@@ -259,7 +295,10 @@ class [[gnu::visibility("hidden")]] Diarizer::Impl {
     if (recording.result.log_mel.rows() > 0)
       input.embed_pieces = [&](auto pieces) {
         const pipeline::Stopwatch watch(result.timings.embedding);
-        return worker.pieces(precision_of(options)).run(recording.result.log_mel, pieces, stop);
+        const auto embed = [&](auto wanted) {
+          return worker.pieces(precision_of(options)).run(recording.result.log_mel, wanted, stop);
+        };
+        return settled == nullptr ? embed(pieces) : settled->run(pieces, dim, embed);
       };
     pipeline::finish(input, cluster_settings_, options, pool, result);
   }
@@ -387,7 +426,7 @@ RunReport Diarizer::Impl::run_files(std::span<const std::filesystem::path> files
   return report;
 }
 
-Diarizer::Diarizer(const DiarizerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Diarizer::Diarizer(const DiarizerOptions& options) : impl_(std::make_shared<Impl>(options)) {}
 Diarizer::~Diarizer() = default;
 Diarizer::Diarizer(Diarizer&&) noexcept = default;
 Diarizer& Diarizer::operator=(Diarizer&&) noexcept = default;
@@ -418,6 +457,12 @@ Diarization Diarizer::run(const AudioView& audio, const RunOptions& options,
   check_options(options);
   pipeline::Inputs inputs(audio, options);
   return pipeline::alive(impl_, "Diarizer").run(inputs, 0, options, control);
+}
+
+std::shared_ptr<pipeline::StreamHost> Diarizer::stream_host(const RunOptions& options) const {
+  pipeline::alive(impl_, "Diarizer");
+  check_options(options);
+  return impl_;
 }
 
 const std::string& Diarizer::preset() const noexcept {

@@ -8,7 +8,6 @@
 #include "diarist/waveform.hpp"
 
 namespace diarist::pipeline {
-namespace {
 
 void shift_times(double seconds, Diarization& result) {
   if (seconds == 0) return;
@@ -27,8 +26,6 @@ void shift_times(double seconds, Diarization& result) {
   whole.power.insert(whole.power.begin(), skipped, 0);
   result.waveform = std::make_shared<const Waveform>(std::move(whole));
 }
-
-}  // namespace
 
 void check_inputs(const RunOptions& options) {
   audio::check_audio_options(options.audio);

@@ -28,6 +28,9 @@ void check_inputs(const RunOptions& options);
 
 InputSettings input_settings(const AudioOptions& options);
 
+/// Times of a stretch that began at `seconds` as those of the whole recording.
+void shift_times(double seconds, Diarization& result);
+
 class Inputs {
  public:
   Inputs(std::span<const std::filesystem::path> files, const RunOptions& options);

@@ -8,9 +8,17 @@ namespace diarist::pipeline {
 
 std::span<float> LogMelPages::append(std::int64_t rows) {
   first_row_.push_back(rows_);
-  pages_.emplace_back(static_cast<std::size_t>(rows * kBands));
+  pages_.push_back(std::make_shared<std::vector<float>>(static_cast<std::size_t>(rows * kBands)));
   rows_ += rows;
-  return pages_.back();
+  return *pages_.back();
+}
+
+void LogMelPages::append_from(const LogMelPages& other, std::int64_t first) {
+  if (first >= other.rows()) return;
+  auto to = append(other.rows() - first).begin();
+  other.for_each_part(first, other.rows() - first, [&](std::span<const float> part) {
+    to = std::copy(part.begin(), part.end(), to);
+  });
 }
 
 void LogMelPages::for_each_part(std::int64_t first, std::int64_t count,
@@ -20,7 +28,7 @@ void LogMelPages::for_each_part(std::int64_t first, std::int64_t count,
   auto page = static_cast<std::size_t>(
       std::upper_bound(first_row_.begin(), first_row_.end(), first) - first_row_.begin());
   for (std::int64_t done = 0; done < count; ++page) {
-    const std::span<const float> values = pages_[page - 1];
+    const std::span<const float> values = *pages_[page - 1];
     const std::int64_t skip = first + done - first_row_[page - 1];
     const std::int64_t here =
         std::min(count - done, static_cast<std::int64_t>(values.size()) / kBands - skip);

@@ -23,18 +23,21 @@ class PairState {
   virtual ~PairState() = default;
 };
 
-/// Log-mel rows of a recording, in pages that stay where they are while more are appended.
+/// Log-mel rows of a recording, in pages that stay where they are while more are appended. Copies
+/// share the pages they have in common.
 class LogMelPages {
  public:
   std::int64_t rows() const noexcept { return rows_; }
   /// A new page of so many rows, to be filled by the caller.
   std::span<float> append(std::int64_t rows);
+  /// Appends the rows of another from `first` on.
+  void append_from(const LogMelPages& other, std::int64_t first);
   /// Calls part(values) for the pieces of rows [first, first + count), in order.
   void for_each_part(std::int64_t first, std::int64_t count,
                      const std::function<void(std::span<const float>)>& part) const;
 
  private:
-  std::vector<std::vector<float>> pages_;
+  std::vector<std::shared_ptr<std::vector<float>>> pages_;
   std::vector<std::int64_t> first_row_;  // of every page
   std::int64_t rows_ = 0;
 };

@@ -29,7 +29,7 @@ Handle* cast(diarist_stop* stop) {
 
 // Every function that takes a handle, on one that is not right.
 void expect_refused(diarist_diarizer* diarizer, diarist_result* result, diarist_embedder* embedder,
-                    const char* why) {
+                    diarist_stream* stream, const char* why) {
   diarist_result* made = nullptr;
   const diarist_turn* turns = nullptr;
   const diarist_speaker* speakers = nullptr;
@@ -72,12 +72,21 @@ void expect_refused(diarist_diarizer* diarizer, diarist_result* result, diarist_
           "embed_file");
   refused(diarist_embedder_embed_audio(embedder, &audio, nullptr, 0, numbers, 192, nullptr),
           "embed_audio");
+  diarist_stream* live = nullptr;
+  refused(diarist_stream_create(diarizer, 16000, 1, nullptr, &live), "stream_create");
+  refused(diarist_stream_push(stream, &audio), "stream_push");
+  refused(diarist_stream_snapshot(stream, &made), "stream_snapshot");
+  refused(diarist_stream_finish(stream, &made), "stream_finish");
+  double heard = 5;
+  refused(diarist_stream_progress(stream, &heard, &seconds), "stream_progress");
+  EXPECT_EQ(heard, 0);
+  EXPECT_EQ(live, nullptr);
   EXPECT_EQ(made, nullptr);
   EXPECT_EQ(written, nullptr);
 }
 
 TEST(CapiCalls, NullIsRefusedEverywhere) {
-  expect_refused(nullptr, nullptr, nullptr, "is null");
+  expect_refused(nullptr, nullptr, nullptr, nullptr, "is null");
   EXPECT_EQ(diarist_diarizer_create(nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
   EXPECT_EQ(diarist_embedder_create(nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
   EXPECT_EQ(diarist_stop_create(nullptr), DIARIST_INVALID_ARGUMENT);
@@ -87,6 +96,7 @@ TEST(CapiCalls, NullIsRefusedEverywhere) {
   EXPECT_EQ(diarist_result_destroy(nullptr), DIARIST_OK);
   EXPECT_EQ(diarist_embedder_destroy(nullptr), DIARIST_OK);
   EXPECT_EQ(diarist_stop_destroy(nullptr), DIARIST_OK);
+  EXPECT_EQ(diarist_stream_destroy(nullptr), DIARIST_OK);
   diarist_text_free(nullptr);
 }
 
@@ -107,6 +117,11 @@ TEST(CapiCalls, NullOutputsAreRefused) {
             DIARIST_INVALID_ARGUMENT);
   EXPECT_EQ(diarist_diarizer_run_files(nullptr, nullptr, 3, nullptr, nullptr),
             DIARIST_INVALID_ARGUMENT);
+  EXPECT_EQ(diarist_stream_create(nullptr, 0, 0, nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
+  EXPECT_EQ(diarist_stream_push(nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
+  EXPECT_EQ(diarist_stream_snapshot(nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
+  EXPECT_EQ(diarist_stream_finish(nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
+  EXPECT_EQ(diarist_stream_progress(nullptr, nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
   EXPECT_EQ(diarist_embedder_dim(nullptr, nullptr), DIARIST_INVALID_ARGUMENT);
   EXPECT_EQ(diarist_embedder_embed_file(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr),
             DIARIST_INVALID_ARGUMENT);
@@ -117,7 +132,8 @@ TEST(CapiCalls, NullOutputsAreRefused) {
 TEST(CapiCalls, AHandleOfAnotherKindIsRefused) {
   diarist_stop* const stop = new_stop();
   expect_refused(cast<diarist_diarizer>(stop), cast<diarist_result>(stop),
-                 cast<diarist_embedder>(stop), "a handle of another kind: a stop");
+                 cast<diarist_embedder>(stop), cast<diarist_stream>(stop),
+                 "a handle of another kind: a stop");
   EXPECT_EQ(diarist_result_destroy(cast<diarist_result>(stop)), DIARIST_INVALID_ARGUMENT);
   EXPECT_EQ(diarist_stop_request(stop), DIARIST_OK);
   EXPECT_EQ(diarist_stop_destroy(stop), DIARIST_OK);
@@ -136,7 +152,7 @@ TEST(CapiCalls, UseAfterDestroyIsRefusedForEver) {
     ASSERT_EQ(diarist_stop_destroy(other), DIARIST_OK);
   }
   expect_refused(cast<diarist_diarizer>(stop), cast<diarist_result>(stop),
-                 cast<diarist_embedder>(stop), "was destroyed");
+                 cast<diarist_embedder>(stop), cast<diarist_stream>(stop), "was destroyed");
 }
 
 TEST(CapiCalls, NumbersThatWereNeverHandlesAreRefused) {

@@ -45,7 +45,8 @@ std::string rttm_of_program() {
   DIARIST_NEED(open_bundle())
 
 TEST(Examples, WithoutArgumentsTheyTellTheirUse) {
-  for (const char* name : {"minimal", "batch", "progress", "embed", "stages", "score", "c"}) {
+  for (const char* name :
+       {"minimal", "batch", "progress", "embed", "stages", "score", "stream", "c"}) {
     const ProgramResult result = run_example(name, {});
     EXPECT_EQ(result.exit_code, 2) << name;
     EXPECT_EQ(result.err.rfind("usage: ", 0), 0U) << result.err;
@@ -116,6 +117,27 @@ TEST(Examples, StagesTellTheSame) {
   EXPECT_EQ(result.out.rfind("21 windows of 589 frames, ", 0), 0U) << result.out;
   EXPECT_NE(result.out.find("21 windows with 3 embeddings of 192 numbers"), std::string::npos);
   EXPECT_NE(result.out.find("the segmentations are the same\n"), std::string::npos);
+}
+
+TEST(Examples, StreamTellsOnTheWayAndGivesTheTurnsOfTheProgram) {
+  NEED_SAMPLE_AND_MODEL();
+  const TempFolder folder;
+  const std::filesystem::path samples = folder.path() / "samples.s16";
+  const std::vector<std::int16_t> pcm = sample_pcm16(0, 30);
+  std::ofstream(samples, std::ios::binary)
+      .write(reinterpret_cast<const char*>(pcm.data()),
+             static_cast<std::streamsize>(2 * pcm.size()));
+  const std::filesystem::path example = std::filesystem::path(DIARIST_EXAMPLES) / "example_stream";
+  const ProgramResult result =
+      run_command({"sh", "-c", "exec \"$0\" 12 < \"$1\"", example.string(), samples.string()},
+                  {{"DIARIST_MODELS", models_folder().string()}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("12.0 s: SPEAKER_00 has spoken for "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("24.0 s: SPEAKER_01 has spoken for "), std::string::npos) << result.err;
+  std::string wanted = rttm_of_program();
+  for (std::size_t at = 0; (at = wanted.find(" sample ", at)) != std::string::npos;)
+    wanted.replace(at, 8, " stream ");
+  EXPECT_EQ(result.out, wanted);
 }
 
 TEST(Examples, ScoreNeedsNoModels) {
