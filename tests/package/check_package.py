@@ -118,9 +118,9 @@ def check_installed(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def check_subdirectory(arguments: argparse.Namespace, folder: Path) -> None:
-    # Everything is compiled once more, hence without optimization.
+    # Compiled as the build around this test was, so that the cache has nearly all of it.
     options = [f"-DCONSUMER_SUBDIRECTORY={arguments.subdirectory}", "-DDIARIST_CUDA=OFF",
-               "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]  # fmt: skip
+               f"-DDIARIST_WERROR={arguments.werror}"]  # fmt: skip
     if arguments.launcher:
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={arguments.launcher}")
         build_project(CONSUMER, folder / "build", arguments, *options)
@@ -139,6 +139,7 @@ def main() -> None:
     parser.add_argument("--component", action="append", default=[])
     parser.add_argument("--subdirectory", type=Path)
     parser.add_argument("--launcher")
+    parser.add_argument("--werror", default="OFF")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--jobs", default="2")
