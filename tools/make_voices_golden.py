@@ -3,9 +3,9 @@
 
 usage: make_voices_golden.py tests/unit/voices/data/naming.json
 
-Scores are cosines with the mean of a voice's samples at length 1. Names come from SciPy's assignment
-over what a name is worth: nothing unless the voice is the speaker's best, reaches the threshold, is
-ahead of the next by the margin, and the speaker says enough.
+Scores are cosines with the mean of a voice's samples at length 1. Names come from SciPy's
+assignment over what a name is worth: nothing unless the voice is the speaker's best, reaches the
+threshold, is ahead of the next by the margin, and the speaker says enough.
 """
 
 import json

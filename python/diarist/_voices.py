@@ -136,7 +136,7 @@ class VoiceLibrary:
 
     @property
     def network(self) -> str | None:
-        """The network of the vectors: "campplus" or "wespeaker-resnet34"; None before the first voice."""
+        """The network of the vectors: "campplus" or "wespeaker-resnet34"; None without voices."""
         model = self._library.model
         return None if model is None else model[0]
 

@@ -180,8 +180,9 @@ void VoiceLibrary::add(const std::string& name, const Diarization& result,
                                   [](float value) { return value == 0; });
   if (silent) {
     refuse(fmt::format(
-        "{} of '{}' has no vector: it never speaks alone; give a stretch in which it does", speaker,
-        result.uri));
+        "{} of '{}' has no vector: it speaks too little alone; give a recording or stretch in "
+        "which it speaks longer",
+        speaker, result.uri));
   }
   std::string source = result.uri.empty() ? speaker : result.uri + " " + speaker;
   add(name, voice_model(result), {found->embedding, found->speech_seconds, std::move(source)});
