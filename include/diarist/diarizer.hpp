@@ -17,11 +17,11 @@
 #include "diarist/result.hpp"
 #include "diarist/run_control.hpp"
 
-namespace diarist {
-
-namespace pipeline {
+namespace diarist::pipeline {
 class StreamHost;
 }
+
+namespace diarist {
 
 /// What became of one of many files.
 struct FileOutcome {

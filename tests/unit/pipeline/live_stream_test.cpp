@@ -107,11 +107,16 @@ TEST(LiveStream, ErrorsOfItsThreadReachTheNextCalls) {
     auto host = std::make_shared<MadeUpHost>();
     host->before = each.fault;
     LiveStream stream(host, {}, {});
-    push(stream, seconds_from(0, 11));
+    try {
+      push(stream, seconds_from(0, 11));
+    } catch (const Error& error) {  // its thread was quicker than the last second
+      EXPECT_EQ(error.code(), each.code);
+    }
     EXPECT_EQ(code_of([&] { (void)stream.snapshot({}); }), each.code);
     EXPECT_EQ(code_of([&] { push(stream, seconds_from(11, 1)); }), each.code);
     EXPECT_EQ(code_of([&] { (void)stream.finish({}); }), each.code);
-    EXPECT_EQ(stream.progress().heard_seconds, 11);
+    EXPECT_GE(stream.progress().heard_seconds, 10);
+    EXPECT_LE(stream.progress().heard_seconds, 11);
   }
 }
 
