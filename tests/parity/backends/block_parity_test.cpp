@@ -9,8 +9,6 @@
 #include "backend/reference/reference_backend.hpp"
 #include "block_cases.hpp"
 #include "diarist/error.hpp"
-#include "model/networks.hpp"
-#include "support/synthetic_weights.hpp"
 
 namespace diarist::test {
 namespace {
@@ -136,8 +134,6 @@ TEST(CpuProgram, SincFiltersAreFoldedOnlyIfTheyAreMirroredToTheBit) {
     filters = {filters.shape(), std::move(numbers)};
     EXPECT_TRUE(kernel_of(*cpu, test.graph).starts_with("sliding")) << test.name;
   }
-  const model::Graph front = model::sinc_front_end(synthetic_weights("pyannet"));
-  EXPECT_TRUE(kernel_of(*cpu, front).starts_with("mirrored"));
 }
 
 TEST(CpuProgram, RefusesWhatWouldTouchForeignMemory) {

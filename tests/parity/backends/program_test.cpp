@@ -30,6 +30,13 @@ namespace {
 
 using backend::cpu::make_cpu_backend;
 
+TEST(CpuProgram, SincFiltersOfTheNetworkAreFolded) {
+  const auto cpu = make_cpu_backend(1);
+  const model::Graph front = model::sinc_front_end(synthetic_weights("pyannet"));
+  const auto program = cpu->compile(front, {.max_items = 1, .max_length = 1000});
+  EXPECT_TRUE(program->choices()[0].kernel.starts_with("mirrored"));
+}
+
 TEST(CpuProgram, RunAllocatesNothing) {
   const auto cpu = make_cpu_backend(2);
   const auto program = cpu->compile(model::campplus_network(synthetic_weights("campplus")),
