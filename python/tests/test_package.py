@@ -13,7 +13,7 @@ import pytest
 from diarist import _engine
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = ROOT / "docs/python.md"
+PAGES = ["README.md", "docs/python.md", "docs/streaming.md"]
 
 
 def test_the_import_is_light():
@@ -81,15 +81,15 @@ def test_console_script(models, sample, pipeline):
     assert metadata.version("diarist") == diarist.__version__
 
 
-def test_blocks_of_the_guide_run(models, sample, tmp_path):
-    """One after the other, in one session, as a reader would type them."""
-    if not GUIDE.is_file():
-        pytest.skip("the guide is not here")
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_of_the_docs_run(page, models, sample, tmp_path):
+    """Those of a page one after the other, in one session, as a reader would type them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
     pytest.importorskip("pandas")
     pytest.importorskip("pyannote.core")
     pytest.importorskip("tqdm")
-    blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) > 5
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert blocks
     for name in ("meeting.wav", "a.wav", "b.wav"):
         (tmp_path / name).symlink_to(sample)
     (tmp_path / "labels.rttm").symlink_to(sample.with_suffix(".rttm"))
