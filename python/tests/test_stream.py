@@ -174,6 +174,7 @@ def test_ctrl_c_and_the_end_of_the_interpreter(models):
         """
         import os, signal, threading
         import diarist, numpy
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
         stream = diarist.Pipeline("open", device="cpu", models=os.environ["MODELS"]).stream()
         noise = numpy.tile(numpy.random.default_rng(1).normal(0, 0.1, 16000), 1000)
         noise = noise.astype("float32")
