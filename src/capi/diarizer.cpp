@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "capi/engines.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/options.hpp"
@@ -13,12 +15,6 @@
 
 namespace diarist::capi {
 namespace {
-
-using Diarizers = Handles<HandleKind::kDiarizer, diarist_diarizer, Diarizer>;
-
-diarist_result* new_result(Diarization value) {
-  return Results::add(std::make_shared<Result>(std::move(value)));
-}
 
 std::vector<std::filesystem::path> paths_of(const char* const* paths, std::size_t count) {
   if (count > 0) not_null(paths, "paths");

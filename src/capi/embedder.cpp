@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "capi/engines.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/options.hpp"
@@ -13,8 +14,6 @@
 
 namespace diarist::capi {
 namespace {
-
-using Embedders = Handles<HandleKind::kEmbedder, diarist_embedder, Embedder>;
 
 // What one of the two ways to give audio has to embed, and where to.
 struct EmbedCall {

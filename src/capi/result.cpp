@@ -90,6 +90,10 @@ Result::Result(Diarization value)
   for (const std::string& warning : value_.warnings) warnings_.push_back(warning.c_str());
 }
 
+diarist_result* new_result(Diarization value) {
+  return Results::add(std::make_shared<Result>(std::move(value)));
+}
+
 }  // namespace diarist::capi
 
 using diarist::capi::give_list;
@@ -177,8 +181,7 @@ diarist_status diarist_result_shape(diarist_result* result, const diarist_shapin
   return guarded([&] {
     not_null(shaped, "shaped") = nullptr;
     const diarist::TurnShaping wanted = diarist::capi::shaping_of(shaping);
-    *shaped = Results::add(
-        std::make_shared<Result>(diarist::shaped(Results::get(result)->value(), wanted)));
+    *shaped = diarist::capi::new_result(diarist::shaped(Results::get(result)->value(), wanted));
   });
 }
 

@@ -34,4 +34,7 @@ class Result {
 
 using Results = Handles<HandleKind::kResult, diarist_result, Result>;
 
+/// A handle for a result that nobody else has.
+diarist_result* new_result(Diarization value);
+
 }  // namespace diarist::capi

@@ -1,6 +1,7 @@
 #include <memory>
 #include <utility>
 
+#include "capi/engines.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/options.hpp"
@@ -22,12 +23,6 @@ struct LiveStream {
 };
 
 using Streams = Handles<HandleKind::kStream, diarist_stream, LiveStream>;
-using Diarizers = Handles<HandleKind::kDiarizer, diarist_diarizer, Diarizer>;
-
-diarist_result* new_result(Diarization value) {
-  return Results::add(std::make_shared<Result>(std::move(value)));
-}
-
 }  // namespace
 }  // namespace diarist::capi
 

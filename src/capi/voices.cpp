@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "capi/engines.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/result.hpp"
@@ -64,7 +65,6 @@ class Voices {
 };
 
 using VoiceHandles = Handles<HandleKind::kVoices, diarist_voices, Voices>;
-using Embedders = Handles<HandleKind::kEmbedder, diarist_embedder, Embedder>;
 
 std::string text_of(const char* given, const char* name) { return &not_null(given, name); }
 
@@ -88,7 +88,6 @@ diarist_voices* new_voices(VoiceLibrary library) {
 using diarist::capi::Embedders;
 using diarist::capi::guarded;
 using diarist::capi::not_null;
-using diarist::capi::Result;
 using diarist::capi::Results;
 using diarist::capi::text_of;
 using diarist::capi::VoiceHandles;
@@ -192,8 +191,8 @@ diarist_status diarist_result_name_speakers(diarist_result* result, diarist_voic
     not_null(named, "named") = nullptr;
     const diarist::VoiceOptions wanted = diarist::capi::options_of(options);
     const auto kept = Results::get(result);
-    *named = Results::add(std::make_shared<Result>(
-        diarist::name_speakers(kept->value(), VoiceHandles::get(voices)->library(), wanted)));
+    *named = diarist::capi::new_result(
+        diarist::name_speakers(kept->value(), VoiceHandles::get(voices)->library(), wanted));
   });
 }
 
